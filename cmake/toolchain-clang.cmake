@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT
+# The newest clang on this machine.
+foreach(version 22 21 20 19 18 17 16 "")
+  if(version STREQUAL "")
+    set(suffix "")
+  else()
+    set(suffix "-${version}")
+  endif()
+  find_program(weft_clang${suffix} clang++${suffix})
+  if(weft_clang${suffix})
+    set(CMAKE_CXX_COMPILER "${weft_clang${suffix}}")
+    string(REPLACE "clang++" "clang" CMAKE_C_COMPILER "${CMAKE_CXX_COMPILER}")
+    return()
+  endif()
+endforeach()
+message(FATAL_ERROR "No clang++ found")

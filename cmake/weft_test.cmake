@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+# weft_gtest(<name> SOURCES file... [LINK target...] [LABELS label...] [TIMEOUT seconds])
+#   A GoogleTest executable; each of its cases is a ctest test "<name>.<suite>.<case>". Links weft::static unless
+#   LINK says otherwise.
+# weft_unit_test(<room> [LINK target...])
+#   tests/unit/<room>/*_test.cpp as unit_<room>. Linked to the objects of that room and of those below it, and to
+#   nothing else: a dependency that docs/rooms.txt does not allow is a link error. Rooms whose tests run threads get
+#   the whole library, since nothing runs without a runtime.
+include(GoogleTest)
+
+function(weft_gtest name)
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "TIMEOUT" "SOURCES;LINK;LABELS")
+  if(NOT test_LINK)
+    set(test_LINK weft::static)
+  endif()
+  if(NOT test_TIMEOUT)
+    set(test_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${test_SOURCES})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE ${test_LINK} weft_interface weft_warnings GTest::gtest_main)
+  list(LENGTH test_SOURCES test_files)
+  if(test_files GREATER 2)
+    target_precompile_headers(${name} PRIVATE <gtest/gtest.h>)
+  endif()
+  gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT ${test_TIMEOUT} LABELS "${test_LABELS}")
+endfunction()
+
+function(weft_unit_test room)
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "" "LINK")
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/unit/${room}/*_test.cpp")
+  if(NOT sources)
+    return()
+  endif()
+  set(needs_runtime unit technique sched sync runtime api)
+  if(room IN_LIST needs_runtime)
+    weft_gtest(unit_${room} SOURCES ${sources} LINK weft::static ${test_LINK} LABELS unit)
+    return()
+  endif()
+  # os is always there: it defines the fences that base declares.
+  weft_room_closure(rooms ${room} os)
+  weft_gtest(unit_${room} SOURCES ${sources} LINK ${rooms} ${test_LINK} LABELS unit)
+endfunction()

@@ -1,0 +1,268 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# One door to everything that is done with this repository. Runs on a fresh Debian 12 or 13 or Ubuntu 24.04: each
+# verb installs what it lacks. `./do help` lists the verbs.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+usage() {
+  cat <<'TEXT'
+usage: ./do VERB
+
+  demo [--quick]            count the UTS trees, one thread a node; writes a page with the results
+  test [--quick]            every build and every test; --quick: the gcc build only
+  bench [SUITE] [--quick]   benchmarks against the peers that are installed
+  soak [MINUTES]            stress tests with fresh seeds, 60 minutes unless said
+  install PREFIX            build and install the library
+  deps VERB                 install what VERB needs, nothing else
+  help                      this text
+
+Environment: JOBS (parallel jobs, all CPUs unless said), WEFT_STRESS_SECONDS (a stress test's length),
+WEFT_NO_INSTALL=1 (never call apt-get).
+TEXT
+}
+
+JOBS=${JOBS:-$(nproc)}
+LOGS=build/logs
+
+say() { printf '== %s\n' "$*"; }
+
+# --- packages ---
+
+apt_updated=0
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+apt_update() {
+  if [ $apt_updated = 0 ]; then
+    as_root apt-get update -q >/dev/null || say "apt-get update failed; going on with the lists that are here"
+    apt_updated=1
+  fi
+}
+installed() { dpkg -s "$1" 2>/dev/null | grep -q '^Status: install ok installed'; }
+
+# The newest clang installed, else the newest this distribution offers; nothing if neither.
+newest_clang() {
+  local version
+  for version in 22 21 20 19 18 17 16; do
+    if installed "clang-$version"; then echo "$version"; return; fi
+  done
+  apt_update >&2
+  for version in 22 21 20 19 18 17 16; do
+    if apt-cache show "clang-$version" >/dev/null 2>&1; then echo "$version"; return; fi
+  done
+}
+
+# need [--optional] package...: installs what is missing; optional packages that do not exist here are left out.
+need() {
+  local optional=0 package missing=()
+  if [ "$1" = --optional ]; then optional=1; shift; fi
+  if ! command -v dpkg >/dev/null; then
+    say "no dpkg here: please see to it that these are installed: $*"
+    return
+  fi
+  for package in "$@"; do
+    if ! installed "$package"; then missing+=("$package"); fi
+  done
+  if [ ${#missing[@]} = 0 ] || [ "${WEFT_NO_INSTALL:-0}" = 1 ]; then return; fi
+  apt_update
+  if [ $optional = 1 ]; then
+    local there=()
+    for package in "${missing[@]}"; do
+      if apt-cache show "$package" >/dev/null 2>&1; then there+=("$package"); fi
+    done
+    if [ ${#there[@]} = 0 ]; then return; fi
+    missing=("${there[@]}")
+  fi
+  say "installing ${missing[*]}"
+  if ! as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}" \
+      >/dev/null; then
+    [ $optional = 1 ] || { echo "apt-get could not install: ${missing[*]}" >&2; exit 1; }
+  fi
+}
+
+need_for() {
+  local clang
+  need cmake ninja-build g++ pkg-config libhwloc-dev python3
+  case $1 in
+    demo) need libtbb-dev libcli11-dev ;;
+    test)
+      need libgtest-dev libtbb-dev libcli11-dev
+      need --optional g++-12 gdb valgrind linux-perf linux-tools-generic libunwind-dev libbenchmark-dev
+      clang=$(newest_clang)
+      if [ -n "$clang" ]; then need "clang-$clang" "libclang-rt-$clang-dev"; fi
+      ;;
+    bench)
+      need libbenchmark-dev libtbb-dev libcli11-dev
+      need --optional libboost-fiber-dev libboost-context-dev valgrind golang-go python3-matplotlib
+      clang=$(newest_clang)
+      if [ -n "$clang" ]; then need --optional "clang-$clang" "libomp-$clang-dev"; fi
+      ;;
+    soak) need libgtest-dev libtbb-dev libcli11-dev ;;
+    install | core) ;;
+    *) echo "unknown verb $1" >&2; exit 2 ;;
+  esac
+}
+
+# --- builds ---
+
+# build PRESET [target...]
+build() {
+  local preset=$1
+  shift
+  cmake --preset "$preset" >"$LOGS/$preset.configure" 2>&1 || { cat "$LOGS/$preset.configure"; return 1; }
+  if [ $# -gt 0 ]; then set -- --target "$@"; fi
+  cmake --build --preset "$preset" -j "$JOBS" "$@" >"$LOGS/$preset.build" 2>&1 ||
+    { grep -E -A12 'FAILED|error|warning' "$LOGS/$preset.build" | head -80; return 1; }
+}
+
+# --- test ---
+
+table=()
+passed_all=0
+failed_all=0
+
+record() { # name passed failed skipped seconds remark
+  table+=("$(printf '%-18s %7d %7d %7d %7ds  %s' "$@")")
+  passed_all=$((passed_all + $2))
+  failed_all=$((failed_all + $3))
+}
+
+attribute() { # file name: the number of a junit attribute, 0 if absent
+  local number
+  number=$(grep -m1 -oE "[[:space:]]$2=\"[0-9]+\"" "$1" | grep -oE '[0-9]+' || true)
+  echo "${number:-0}"
+}
+
+# suite NAME PRESET TARGETS [ctest argument...]: builds the targets ("" for all) and runs; a build that fails counts as
+# one failure.
+suite() {
+  local name=$1 preset=$2 targets=$3 start=$SECONDS junit
+  shift 3
+  junit=$PWD/$LOGS/$name.xml
+  rm -f "$junit"
+  say "$name: building"
+  # shellcheck disable=SC2086  # several targets in one word
+  if ! build "$preset" $targets; then
+    record "$name" 0 1 0 $((SECONDS - start)) "build failed, see $LOGS/$preset.build"
+    return
+  fi
+  say "$name: testing"
+  local status=0
+  ctest --preset "$preset" -j "$JOBS" --output-on-failure --no-tests=error --output-junit "$junit" "$@" \
+    >"$LOGS/$name.ctest" 2>&1 || status=$?
+  # Failures in full, then ctest's own summary; every passed test's line stays in the log.
+  grep -vE '^ *(Start +[0-9]+:|[0-9]+/[0-9]+ Test .*(Passed|Skipped))' "$LOGS/$name.ctest" | tail -n 400 || true
+  if [ ! -s "$junit" ]; then
+    record "$name" 0 1 0 $((SECONDS - start)) "ctest did not run, see $LOGS/$name.ctest"
+    return
+  fi
+  local total failed skipped disabled
+  total=$(attribute "$junit" tests)
+  failed=$(attribute "$junit" failures)
+  skipped=$(attribute "$junit" skipped)
+  disabled=$(attribute "$junit" disabled)
+  skipped=$((skipped + disabled))
+  if [ $status != 0 ] && [ "$failed" = 0 ]; then
+    record "$name" $((total - skipped)) 1 "$skipped" $((SECONDS - start)) "ctest failed, see $LOGS/$name.ctest"
+    return
+  fi
+  record "$name" $((total - failed - skipped)) "$failed" "$skipped" $((SECONDS - start)) ""
+}
+
+verb_test() {
+  local quick=0
+  case ${1:-} in
+    --quick) quick=1 ;;
+    "") ;;
+    *) usage; exit 2 ;;
+  esac
+  need_for test
+  export WEFT_STRESS_SECONDS=${WEFT_STRESS_SECONDS:-2}
+  suite gcc ci-gcc ""
+  if [ $quick = 0 ]; then
+    # Older kernels have no guard regions in page tables: both fallbacks, on the same build.
+    WEFT_GUARD=mprotect suite gcc-mprotect ci-gcc "" -R '^(unit_memory|conformance|fault_injection|stress_mix)\.'
+    WEFT_GUARD=canary suite gcc-canary ci-gcc "" -R '^(unit_memory|conformance|fault_injection|stress_mix)\.'
+    WEFT_MEMBARRIER=0 suite gcc-plain-fences ci-gcc "" -R '^(unit_queue|unit_sync|conformance|stress_mix)\.'
+    # The other builds run what depends on the compiler, the port or the sanitizer.
+    suite portable portable "unit_arch arch_debuggee arch_switch_cost weft_conformance" -R '^(unit_arch|conformance)\.'
+    suite clang ci-clang "weft_static weft_shared weft_conformance stress_mix" -R '^(conformance|stress_mix)\.'
+    export WEFT_CONFORMANCE_SCALE=${WEFT_CONFORMANCE_SCALE:-25}
+    suite asan asan "unit_arch weft_conformance stress_mix" -R '^(unit_arch|conformance|stress_mix)\.'
+    # The conformance suite is not clean under ThreadSanitizer yet (the extension of a unit that migrates and ends at
+    # once): docs/design/known-gaps.md.
+    suite tsan tsan unit_arch -R '^unit_arch\.'
+  fi
+  printf '\n%-18s %7s %7s %7s %8s\n' suite passed failed skipped time
+  printf '%s\n' "${table[@]}"
+  printf '%d passed, %d failed\n' "$passed_all" "$failed_all"
+  [ "$failed_all" = 0 ]
+}
+
+# --- the other verbs ---
+
+verb_demo() {
+  need_for demo
+  say "building"
+  build release weft-demo
+  exec build/release/apps/uts/weft-demo "$@"
+}
+
+verb_bench() {
+  local arguments=()
+  case ${1:-} in
+    "" | -*) ;;
+    *) arguments+=(--suite "$1"); shift ;;
+  esac
+  # Instruction counts take valgrind's time; a quick run leaves them out.
+  case " $* " in
+    *" --quick "*) ;;
+    *) arguments+=(--instructions) ;;
+  esac
+  need_for bench
+  say "building"
+  build release bench
+  exec python3 bench/run.py --bin build/release/bench/bin "${arguments[@]}" "$@"
+}
+
+verb_soak() {
+  local minutes=${1:-60} end round=0
+  case $minutes in *[!0-9]* | "") usage; exit 2 ;; esac
+  need_for soak
+  say "building"
+  build dev
+  end=$((SECONDS + minutes * 60))
+  export WEFT_STRESS_SECONDS=${WEFT_STRESS_SECONDS:-30} WEFT_STRESS_SEED
+  while [ $SECONDS -lt $end ]; do
+    round=$((round + 1))
+    WEFT_STRESS_SEED=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+    say "round $round, WEFT_STRESS_SEED=$WEFT_STRESS_SEED, $(((end - SECONDS + 59) / 60)) minutes left"
+    ctest --preset dev -L stress --output-on-failure --no-tests=error || {
+      say "failed in round $round: WEFT_STRESS_SEED=$WEFT_STRESS_SEED WEFT_STRESS_SECONDS=$WEFT_STRESS_SECONDS"
+      exit 1
+    }
+  done
+  say "$round rounds without a failure"
+}
+
+verb_install() {
+  [ $# = 1 ] || { usage; exit 2; }
+  need_for install
+  local prefix
+  prefix=$(realpath -m "$1")
+  say "building"
+  build install
+  cmake --install build/install --prefix "$prefix" >"$LOGS/install" || { cat "$LOGS/install"; exit 1; }
+  say "installed into $prefix"
+}
+
+mkdir -p "$LOGS"
+verb=${1:-help}
+[ $# = 0 ] || shift
+case $verb in
+  demo | test | bench | soak | install) "verb_$verb" "$@" ;;
+  deps) need_for "${1:-core}" ;;
+  help | -h | --help) usage ;;
+  *) usage >&2; exit 2 ;;
+esac
