@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Kernel threads: start, join, name. The signal mask is inherited; whoever wants another mask sets it around
+// start().
+#pragma once
+
+#include "weft/base/export.hpp"
+
+#include <cstddef>
+#include <pthread.h>
+#include <sys/types.h>
+
+namespace weft::os {
+
+// Ownership: a plain handle, copied freely; exactly one join() or detach() for each successful start().
+class kernel_thread {
+ public:
+  using function = void* (*)(void*);
+
+  // Starts function(argument) on a kernel thread. `stack_bytes` 0: the system's default, else rounded up to
+  // pages and to PTHREAD_STACK_MIN. Contexts: all but signal handlers. Switches: never. Errors: EAGAIN,
+  // ENOMEM, EINVAL. Fault site: thread_create.
+  int start(function entry, void* argument, std::size_t stack_bytes = 0) noexcept;
+
+  // Blocks the calling kernel thread until it has ended. Errors: as pthread_join.
+  int join() noexcept { return ::pthread_join(handle_, nullptr); }
+  int detach() noexcept { return ::pthread_detach(handle_); }
+
+  pthread_t handle() const noexcept { return handle_; }
+
+ private:
+  pthread_t handle_{};
+};
+
+// The name top and gdb show, of the calling kernel thread; cut to the kernel's 15 characters.
+int name_this_kernel_thread(const char* name) noexcept;
+
+// The kernel's id of the caller; a system call, so callers keep it. SIGNAL-SAFE.
+pid_t this_kernel_thread_id() noexcept;
+
+// The stack of the calling kernel thread: lowest address and size, without its guard. For the initial thread
+// this follows the current RLIMIT_STACK. Errors: ENOMEM, ENOENT (/proc not mounted).
+int this_kernel_thread_stack(void** low, std::size_t* bytes) noexcept;
+
+} // namespace weft::os
