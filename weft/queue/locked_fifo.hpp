@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// A FIFO that anyone may push and pop at both ends, under a lock: the pool form for many producers and
+// consumers.
+#pragma once
+
+#include "weft/base/atomic.hpp"
+#include "weft/base/spin_lock.hpp"
+#include "weft/queue/intrusive_fifo.hpp"
+
+#include <cstddef>
+#include <mutex>
+
+namespace weft::queue {
+
+/// A doubly linked list under a spin lock, with a size that is read without it.
+/// *Ownership*: `list_` and writes of `size_`: the holder of `lock_`; reads of `size_`: anyone.
+/// *Invariants*: whenever the lock is free, `size_` == number of links in `list_`.
+/// *Ordering*: the lock's SL1 hands links over. `size_` orders nothing: whoever decides by it not to look
+/// (parking) brings the fence. All members: *Contexts*: thread, tasklet, foreign kernel thread; not a
+/// signal handler, the interrupted code may hold the lock. *Switches*: never. *Errors*: none. *Undefined*:
+/// pushing a link that is in a container; removing one that is in none.
+class locked_fifo {
+ public:
+  locked_fifo() noexcept = default;
+  locked_fifo(const locked_fifo&) = delete;
+  locked_fifo& operator=(const locked_fifo&) = delete;
+
+  void push_back(link* item) noexcept {
+    const std::scoped_lock guard(lock_);
+    list_.push_back(item);
+    publish_size_locked();
+  }
+
+  void push_front(link* item) noexcept {
+    const std::scoped_lock guard(lock_);
+    list_.push_front(item);
+    publish_size_locked();
+  }
+
+  /// Takes the oldest link, or null. An empty list is seen without the lock, so pollers do not write its
+  /// line.
+  link* pop_front() noexcept {
+    return take([this] { return list_.pop_front(); });
+  }
+
+  /// Takes the youngest link, or null.
+  link* pop_back() noexcept {
+    return take([this] { return list_.pop_back(); });
+  }
+
+  /// Takes a link out of the middle. The caller knows, by the unit's state, that the link is in this list
+  /// and that nobody else may take it; where it cannot know, use remove_if().
+  void remove(link* item) noexcept {
+    const std::scoped_lock guard(lock_);
+    list_.remove(item);
+    publish_size_locked();
+  }
+
+  /// Takes a link out if `still_here()`, called under the lock, says that it is in this list; returns what
+  /// it said. A unit that is popped elsewhere changes its state under the same lock.
+  template <class Predicate>
+  bool remove_if(link* item, Predicate still_here) noexcept {
+    const std::scoped_lock guard(lock_);
+    if (!still_here()) {
+      return false;
+    }
+    list_.remove(item);
+    publish_size_locked();
+    return true;
+  }
+
+  /// Moves at most `limit` of the oldest links to `target`; the number moved. For thieves: one lock, many
+  /// links.
+  template <class Size>
+  std::size_t pop_front_into(linked_fifo<Size>& target, std::size_t limit) noexcept {
+    if (empty()) {
+      return 0;
+    }
+    const std::scoped_lock guard(lock_);
+    std::size_t moved = 0;
+    for (; moved < limit; ++moved) {
+      link* const item = list_.pop_front();
+      if (item == nullptr) {
+        break;
+      }
+      target.push_back(item);
+    }
+    publish_size_locked();
+    return moved;
+  }
+
+  /// RACY without the lock: true or false may be out of date when it returns. One load.
+  bool empty() const noexcept { return size() == 0; }
+
+  /// RACY as empty(). One load.
+  std::size_t size() const noexcept { return size_.load_relaxed(); }
+
+  /// Checks every invariant, under the lock.
+  bool valid() const noexcept {
+    const std::scoped_lock guard(lock_);
+    return list_.valid() && list_.size() == size_.load_relaxed();
+  }
+
+ private:
+  template <class Pop>
+  link* take(Pop pop) noexcept {
+    if (empty()) {
+      return nullptr;
+    }
+    const std::scoped_lock guard(lock_);
+    link* const item = pop();
+    if (item != nullptr) {
+      item->next = nullptr; // under the lock: tells remove_if()'s predicate that the link is out
+    }
+    publish_size_locked();
+    return item;
+  }
+
+  void publish_size_locked() noexcept {
+    size_.store_relaxed(list_.size()); // relaxed: a hint; the lock orders the list
+  }
+
+  mutable base::spin_lock lock_;
+  base::atomic<std::size_t> size_ = 0;
+  counted_fifo list_;
+};
+
+} // namespace weft::queue
