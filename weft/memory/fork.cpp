@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "weft/memory/fork.hpp"
+
+#include "weft/memory/object_depot.hpp"
+#include "weft/memory/stack_depot.hpp"
+
+#include <mutex>
+
+namespace weft::memory {
+namespace {
+
+constinit std::mutex depots_mutex;
+constinit object_depot* depots = nullptr; // guarded by depots_mutex; grows only
+
+} // namespace
+
+void register_depot(object_depot& depot) noexcept {
+  std::scoped_lock guard{depots_mutex};
+  if (!depot.registered_) {
+    depot.registered_ = true;
+    depot.next_depot_ = depots;
+    depots = &depot;
+  }
+}
+
+// Order: the list, the object depots, the stack depot, the slab records (taken inside the stack depot),
+// watermarks.
+void fork_prepare() noexcept {
+  depots_mutex.lock();
+  for (object_depot* depot = depots; depot != nullptr; depot = depot->next_depot_) {
+    depot->mutex_.lock();
+  }
+  stack_depot::process().prepare_fork();
+  lock_slab_records();
+  lock_watermarks();
+}
+
+void release_after_fork() noexcept {
+  unlock_watermarks();
+  unlock_slab_records();
+  stack_depot::process().after_fork();
+  for (object_depot* depot = depots; depot != nullptr; depot = depot->next_depot_) {
+    depot->mutex_.unlock();
+  }
+  depots_mutex.unlock();
+}
+
+void fork_parent() noexcept {
+  release_after_fork();
+}
+void fork_child() noexcept {
+  release_after_fork();
+}
+
+} // namespace weft::memory

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+#include "weft/memory/stack_cache.hpp"
+
+#include "weft/memory/guard.hpp"
+#include "weft/memory/watermark.hpp"
+
+#include <cerrno>
+
+namespace weft::memory {
+namespace {
+
+// The last stack of a chain of `count`.
+stack_record* last_of(stack_record* chain) noexcept {
+  while (chain->next != nullptr) {
+    chain = chain->next;
+  }
+  return chain;
+}
+
+} // namespace
+
+// Canaries and high-water marks are looked for at each free. So that they cost nothing elsewhere, a bin that
+// needs them makes its quick paths fail: no stack is ever in head_, and room_ is negative.
+bool stack_bin::hook_if_needed() noexcept {
+  if (hooked_ || !(canaries_in_use() || watermark_enabled())) {
+    return hooked_;
+  }
+  const std::size_t count = cached();
+  if (head_ != nullptr) {
+    last_of(head_)->next = previous_;
+    previous_ = head_;
+    head_ = nullptr;
+  }
+  hooked_ = true;
+  previous_count_.store_relaxed(count); // relaxed, here and below: only statistics read from elsewhere
+  room_ = -hooked_bias;
+  return true;
+}
+
+std::size_t stack_bin::cached() const noexcept {
+  const std::int32_t room = *const_cast<const volatile std::int32_t*>(&room_);
+  const std::int32_t in_use = room < -hooked_bias / 2 ? 0 : limit_ - room;
+  return previous_count_.load_relaxed() + static_cast<std::size_t>(in_use > 0 ? in_use : 0);
+}
+
+void stack_bin::refill(stack_record* chain, std::size_t count) noexcept {
+  head_ = chain;
+  room_ = limit_ - static_cast<std::int32_t>(count);
+}
+
+stack_record* stack_bin::take_from_depot(std::size_t& count) noexcept {
+  int error = 0;
+  stack_record* chain = depot_->take(size_class_, count, error);
+  if (chain == nullptr) {
+    *error_ = error;
+  }
+  return chain;
+}
+
+stack_record* stack_bin::pop_slowly() noexcept {
+  if (hook_if_needed()) {
+    return pop_hooked();
+  }
+  if (previous_ != nullptr) {
+    refill(previous_, previous_count_.load_relaxed());
+    previous_ = nullptr;
+    previous_count_.store_relaxed(0);
+    return pop();
+  }
+  std::size_t count = 0;
+  stack_record* chain = take_from_depot(count);
+  if (chain == nullptr) {
+    return nullptr;
+  }
+  // The first canary may just have been made; the chain counts as ours either way.
+  refill(chain, count);
+  return hook_if_needed() ? pop_hooked() : pop();
+}
+
+void stack_bin::push_slowly() noexcept {
+  stack_record* newest = head_;
+  if (hooked_) {
+    head_ = nullptr;
+    room_ = -hooked_bias;
+    push_hooked(newest);
+    return;
+  }
+  if (canaries_in_use() || watermark_enabled()) {
+    head_ = newest->next;
+    ++room_;
+    hook_if_needed();
+    push_hooked(newest);
+    return;
+  }
+  // room_ + length == limit, and the newest stays: it may still be run on.
+  const auto older = static_cast<std::size_t>(limit_ - room_ - 1);
+  if (previous_ != nullptr) {
+    depot_->give(size_class_, previous_, previous_count_.load_relaxed());
+  }
+  previous_ = newest->next;
+  previous_count_.store_relaxed(older);
+  newest->next = nullptr;
+  refill(newest, 1);
+}
+
+void stack_bin::push_hooked(stack_record* stack) noexcept {
+  verify_canary(*stack);
+  if (watermark_enabled()) {
+    note_usage(*stack);
+  }
+  stack->next = previous_;
+  previous_ = stack;
+  const std::size_t count = previous_count_.load_relaxed() + 1;
+  previous_count_.store_relaxed(count);
+  if (count > 2 * static_cast<std::size_t>(limit_)) {
+    flush(static_cast<std::size_t>(limit_));
+  }
+}
+
+stack_record* stack_bin::pop_hooked() noexcept {
+  if (previous_ == nullptr) {
+    std::size_t count = 0;
+    previous_ = take_from_depot(count);
+    if (previous_ == nullptr) {
+      return nullptr;
+    }
+    previous_count_.store_relaxed(count);
+  }
+  stack_record* stack = previous_;
+  previous_ = stack->next;
+  previous_count_.store_relaxed(previous_count_.load_relaxed() - 1);
+  annotate::unpoison(stack->low, stack->usable());
+  if (watermark_enabled()) {
+    clean_for_watermark(*stack); // here and not at free: whoever freed it was still running on it
+  }
+  return stack;
+}
+
+void stack_bin::flush(std::size_t keep) noexcept {
+  const std::size_t count = cached();
+  if (count <= keep) {
+    return;
+  }
+  stack_record* all = previous_;
+  if (head_ != nullptr) {
+    last_of(head_)->next = previous_;
+    all = head_;
+  }
+  stack_record* rest = all;
+  stack_record* last_kept = nullptr;
+  for (std::size_t kept = 0; kept < keep; ++kept) {
+    last_kept = rest;
+    rest = rest->next;
+  }
+  if (last_kept != nullptr) {
+    last_kept->next = nullptr;
+  }
+  stack_record* kept_chain = keep == 0 ? nullptr : all;
+  depot_->give(size_class_, rest, count - keep);
+  if (hooked_) {
+    previous_ = kept_chain;
+    previous_count_.store_relaxed(keep);
+  } else {
+    previous_ = nullptr;
+    previous_count_.store_relaxed(0);
+    refill(kept_chain, keep);
+  }
+}
+
+stack_cache::stack_cache(stack_depot& depot) noexcept : depot_{&depot} {
+  for (unsigned size_class = 0; size_class < stack_options::class_count; ++size_class) {
+    stack_bin& bin = bins_[size_class];
+    bin.size_class_ = static_cast<std::uint16_t>(size_class);
+    bin.depot_ = &depot;
+    bin.error_ = &last_error_;
+    bin.limit_ = depot.chain_limit(size_class);
+    bin.room_ = bin.limit_;
+    bin.hook_if_needed();
+  }
+  depot.join(*this);
+}
+
+stack_cache::~stack_cache() {
+  flush(0);
+  depot_->leave(*this);
+}
+
+stack_record* stack_cache::allocate(std::size_t size) noexcept {
+  const std::size_t usual = depot_->options().default_size;
+  if (size == 0 || size == usual) {
+    return allocate();
+  }
+  if (size > stack_options::max_size) {
+    last_error_ = EINVAL;
+    return nullptr;
+  }
+  const unsigned size_class = stack_options::class_of(size);
+  if (size < usual && size_class == stack_options::class_of(usual)) {
+    return allocate();
+  }
+  return bins_[size_class].pop();
+}
+
+void stack_cache::free_other(stack_record* stack) noexcept {
+  bins_[stack->size_class].push(stack);
+}
+
+void stack_cache::flush(std::size_t keep) noexcept {
+  bins_[0].flush(keep);
+  for (unsigned size_class = 1; size_class < stack_options::class_count; ++size_class) {
+    bins_[size_class].flush(0);
+  }
+}
+
+std::size_t stack_cache::trim(std::size_t keep) noexcept {
+  flush(keep);
+  return depot_->settle();
+}
+
+std::size_t stack_cache::cached() const noexcept {
+  std::size_t sum = 0;
+  for (const stack_bin& bin : bins_) {
+    sum += bin.cached();
+  }
+  return sum;
+}
+
+} // namespace weft::memory
