@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// The switch over ucontext: the contract of weft/arch/README.md in its most readable form, for every CPU
+// glibc knows. Slow, because swapcontext saves the signal mask by a system call, which the contract does not
+// ask for.
+#pragma once
+
+#include <cfenv>
+#include <cstddef>
+#include <cstdint>
+#include <ucontext.h>
+
+#include "weft/arch/sanitizer.hpp"
+#include "weft/base/export.hpp"
+
+namespace weft::arch {
+
+inline constexpr const char* port_name = "portable";
+#if defined(__s390x__)
+inline constexpr std::size_t cache_line = 256;
+#elif defined(__powerpc64__)
+inline constexpr std::size_t cache_line = 128;
+#else
+inline constexpr std::size_t cache_line = 64;
+#endif
+
+using entry_function = void (*)(void*);
+using arrival_function = void (*)(void*);
+using conditional_function = bool (*)(void*);
+
+// ucontext cannot run a function on the target's stack on the way, so the one that leaves writes it here, and
+// the target runs it when it has control and before it goes on.
+struct context {
+  enum class request : unsigned char { none, arrive, ask, call };
+
+  context() = default;
+  context(const context&) = delete; // ucontext_t points into itself
+  context& operator=(const context&) = delete;
+
+  ucontext_t machine;
+  request pending;
+  bool cancelled; // as `from` of a cond_swap: the answer was no
+  arrival_function arrive;
+  conditional_function ask;
+  void* argument;
+  context* asker;             // where `ask` and `call` go back to
+  const std::fenv_t* control; // the caller's FP control, for `call`
+  entry_function entry;
+  void* entry_argument;
+  [[no_unique_address]] sanitizer::fiber fiber;
+};
+
+// The first frame of every thread. Not to be called.
+extern "C" WEFT_API void weft_arch_thread_base(unsigned high, unsigned low);
+
+WEFT_API void swap(context& from, context& to) noexcept;
+WEFT_API void swap_with(context& from, context& to, arrival_function arrive, void* argument) noexcept;
+WEFT_API bool cond_swap(context& from, context& to, conditional_function arrive, void* argument) noexcept;
+[[noreturn]] WEFT_API void begin(context& fresh, void* top, std::size_t size, entry_function entry,
+                                 void* argument) noexcept;
+[[noreturn]] WEFT_API void restore(context& to) noexcept;
+[[noreturn]] WEFT_API void restore_with(context& to, arrival_function arrive, void* argument) noexcept;
+WEFT_API void save(context& from, context& fresh, void* top, std::size_t size, entry_function entry,
+                   void* argument) noexcept;
+WEFT_API void make(context& fresh, void* top, std::size_t size, entry_function entry,
+                   void* argument) noexcept;
+WEFT_API void call_on(context& below, entry_function function, void* argument) noexcept;
+
+// ucontext follows shadow stacks, so there is nothing to refuse.
+inline bool shadow_stack_active() noexcept {
+  return false;
+}
+
+// A context made here has the FP environment of its maker, which setcontext(3) installs; <cfenv> knows the
+// default one.
+inline void use_default_fp_control() noexcept {
+  std::fesetenv(FE_DFL_ENV);
+}
+
+inline void relax() noexcept {
+  asm volatile("" ::: "memory");
+}
+
+// Nanoseconds of CLOCK_MONOTONIC.
+WEFT_API std::uint64_t ticks() noexcept;
+
+// Reads a pointer-sized thread-local, opaque to the compiler: a function of its own, whose code the caller
+// cannot see through, so neither the value nor the address is kept across a switch.
+#define WEFT_READ_TLS(result, symbol)                                                                        \
+  (result) = []() __attribute__((noinline)) -> decltype(symbol) {                                            \
+    asm volatile("" ::: "memory");                                                                           \
+    return symbol;                                                                                           \
+  }()
+
+} // namespace weft::arch
