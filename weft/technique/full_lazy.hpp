@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Parent-first threads with a stack from start to end: "Full-L" of the threading-techniques paper (its Fig.
+// 6). A thread that has not started is a descriptor and nothing else; it takes a stack when it starts and
+// gives it back when it ends.
+//
+// `Worker` supplies: stacks (a stack cache), current, arrival, arrival_argument, and the static members
+//   static auto& here();            // the worker of the calling code
+//   static void end_thread();       // ends `current`; does not return
+#pragma once
+
+#include "weft/arch/arch.hpp"
+#include "weft/base/export.hpp"
+#include "weft/memory/stack_cache.hpp"
+#include "weft/unit/descriptor.hpp"
+#include "weft/unit/exit.hpp"
+
+namespace weft::technique {
+
+struct full_lazy {
+  // Gives `u` a stack. False: no memory; `u` is as before.
+  template <class Worker>
+  [[gnu::always_inline]] static bool take_stack(Worker& w, unit::descriptor& u) noexcept {
+    const std::size_t size = u.stack_size();
+    memory::stack_record* stack = size == 0 ? w.stacks.allocate() : w.stacks.allocate(size);
+    if (stack == nullptr) [[unlikely]]
+      return false;
+    stack->owner = &u;
+    u.stack = stack;
+    return true;
+  }
+
+  // The first function on a new stack, where the thread's joiner starts it: FP control words are the
+  // joiner's, as std::thread hands on its creator's.
+  template <class Worker>
+  [[noreturn]] WEFT_API static void entry_from_joiner(void* argument) {
+    arch::sanitizer::first_arrival();
+    run_to_end<Worker>(*static_cast<unit::descriptor*>(argument));
+  }
+
+  // The same, where whoever ran before has nothing to do with it.
+  template <class Worker>
+  [[noreturn]] static void entry(void* argument) {
+    arch::sanitizer::first_arrival();
+    arch::use_default_fp_control();
+    run_to_end<Worker>(*static_cast<unit::descriptor*>(argument));
+  }
+
+  // The same, and the thread that was left must still be published.
+  template <class Worker>
+  [[noreturn]] static void entry_with_arrival(void* argument) {
+    arch::sanitizer::first_arrival();
+    arch::use_default_fp_control();
+    auto& w = Worker::here();
+    w.arrival(w.arrival_argument);
+    run_to_end<Worker>(*static_cast<unit::descriptor*>(argument));
+  }
+
+ private:
+  template <class Worker>
+  [[noreturn, gnu::always_inline]] static void run_to_end(unit::descriptor& u) {
+    // An exception that nobody catches ends the process with the stack intact: the unwinder finds no handler
+    // and calls std::terminate before it unwinds.
+    try {
+      u.operations->run(u);
+    } catch (const unit::exit_request&) {
+    }
+    Worker::end_thread();
+  }
+};
+
+} // namespace weft::technique

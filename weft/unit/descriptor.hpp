@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// The descriptor of a unit: two cache lines, the first of which holds all that scheduling touches.
+//
+// Ownership. Who holds a unit is told by its state (state.hpp). The holder may read and write every field but
+// `join` and `requests`, which anyone with a valid handle may change through their own operations. Invariant:
+// `stack == nullptr` exactly while a thread has not started (the default technique gives it a stack when it
+// does).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/arch/arch.hpp"
+#include "weft/memory/stack_cache.hpp"
+#include "weft/queue/link.hpp"
+#include "weft/unit/join_word.hpp"
+#include "weft/unit/state.hpp"
+
+namespace weft::sched {
+class pool;
+}
+
+namespace weft::unit {
+
+struct extension;
+struct descriptor;
+
+// What a unit does. Static objects, one for each type of function.
+struct operations {
+  void (*run)(
+      descriptor&); // finds its arguments in `closure`; destroys them; catches exit_request for tasklets
+  void (*drop)(descriptor&);   // destroys the arguments of a unit that was cancelled before it started
+  const void* name;            // an address whose symbol names the function, for messages; null: `run`
+  const char* label = nullptr; // what to call it where a symbol says less, such as the type of a lambda
+};
+
+// descriptor::traits: all that is out of the ordinary about a unit, in one word, so that the fast paths test
+// it by one comparison with zero: a thread, default stack size, not asked for anything, no extension.
+//
+//   bits 0-7    kind
+//   bits 8-15   flags, set at creation
+//   bits 16-31  requests and marks, set and cleared by atomic operations
+//   bits 32-63  stack size in bytes; 0: the default
+enum trait : std::uint64_t {
+  kind_thread = 0,    // has a stack of its own once it has started
+  kind_tasklet = 1,   // runs on the worker's stack; may not wait
+  kind_scheduler = 2, // a scheduler that was pushed into a pool
+  kind_loop = 3,      // stands for the loop of a worker in worker::current
+  kind_mask = 0xff,
+
+  not_cancellable = 1 << 8, // the primary thread, schedulers
+  ends_process = 2 << 8, // all that fork() left: its end is the end of the process, as of POSIX's last thread
+  embedded = 4 << 8,     // the descriptor lives in its creator's frame: nobody frees it
+
+  cancel_requested = 1 << 16,
+  migration_requested = 1 << 17,
+  resume_permit = 1 << 18, // resume() came before suspend()
+  suspended = 1 << 19,     // in suspend()
+  unwinding = 1 << 20,     // a cancelled thread unwinds: its destructors may wait
+  extending = 1 << 21,     // somebody makes the extension
+  extended = 1 << 22,      // it has one
+  traced = 1 << 23,        // its end is to be recorded
+
+  // What a thread must not have to be switched from or to by a fast path.
+  slow_mask = kind_mask | cancel_requested | migration_requested | ends_process,
+};
+
+// The pool of a unit. Its holder writes it; others read it as a hint of where to look (RACY: the pool then
+// decides under its own rules), so it is an atomic that is always relaxed.
+class pool_reference {
+ public:
+  pool_reference& operator=(sched::pool* p) noexcept {
+    pointer_.store_relaxed(p);
+    return *this;
+  }
+  pool_reference& operator=(const pool_reference& other) noexcept { return *this = other.get(); }
+  [[nodiscard]] sched::pool* get() const noexcept { return pointer_.load_relaxed(); }
+  explicit(false) operator sched::pool*() const noexcept { return get(); }
+  sched::pool* operator->() const noexcept { return get(); }
+  sched::pool& operator*() const noexcept { return *get(); }
+
+ private:
+  base::atomic<sched::pool*> pointer_;
+};
+
+struct alignas(64) descriptor {
+  // --- what scheduling touches ---
+  arch::context context; // valid while started and not running
+  queue::link link;      // in a container of a pool, or null
+  state_word state;
+  std::int32_t level;  // priority, -32 (first) .. 31; only priority pools look
+  pool_reference home; // where it goes when it becomes ready
+
+  // --- what starting and ending touch ---
+  join_word join;
+  const unit::operations* operations;
+  memory::stack_record* stack; // null: not started
+  unit::extension* extension;  // name, local storage, migration; null until first needed
+  base::atomic<std::uint64_t> traits;
+  alignas(8) std::byte closure[24];
+
+  static descriptor& from(queue::link& l) noexcept {
+    return *reinterpret_cast<descriptor*>(reinterpret_cast<char*>(&l) - offsetof(descriptor, link));
+  }
+
+  [[nodiscard]] bool has_started() const noexcept { return stack != nullptr; }
+  // Never started and in no way special but for `expected`: one test, since both words are zero then.
+  [[nodiscard]] bool is_fresh_and(std::uint64_t expected) const noexcept {
+    return ((traits.load_relaxed() ^ expected) | static_cast<std::uint64_t>(state.load())) == 0;
+  }
+  [[nodiscard]] std::uint64_t kind() const noexcept { return traits.load_relaxed() & kind_mask; }
+  [[nodiscard]] bool has(std::uint64_t trait) const noexcept { return (traits.load_relaxed() & trait) != 0; }
+  [[nodiscard]] std::size_t stack_size() const noexcept { return traits.load_relaxed() >> 32; }
+};
+
+static_assert(std::is_trivially_destructible_v<descriptor>);
+static_assert(sizeof(arch::context) != 32 || sizeof(descriptor) == 128,
+              "two cache lines where the context is four words");
+static_assert(sizeof(arch::context) != 32 || offsetof(descriptor, join) == 64);
+
+inline constexpr std::int32_t first_level = -32;
+inline constexpr std::int32_t last_level = 31;
+
+[[nodiscard]] constexpr std::uint64_t stack_size_trait(std::uint32_t bytes) noexcept {
+  return std::uint64_t{bytes} << 32;
+}
+
+// Fills a fresh or recycled descriptor. `stack` and `extension` are null already: memory from the system is,
+// and an end leaves them so.
+[[gnu::always_inline]] inline void initialise(descriptor& u, const operations& o, sched::pool* home,
+                                              std::uint64_t traits) noexcept {
+  // state (fresh) and level (0), in one store: nobody else sees the unit yet.
+  static_assert(offsetof(descriptor, level) == offsetof(descriptor, state) + 4 &&
+                static_cast<int>(state::fresh) == 0);
+  __builtin_memset(static_cast<void*>(&u.state), 0, sizeof u.state + sizeof u.level);
+  u.home = home;
+  u.join.reset();
+  u.operations = &o;
+  u.traits.store_relaxed(traits);
+}
+
+} // namespace weft::unit

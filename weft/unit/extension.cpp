@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+// Names and local storage of units.
+#include "weft/unit/extension.hpp"
+
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <system_error>
+#include <utility>
+
+namespace weft::unit {
+namespace {
+
+struct key_slot {
+  // Odd while the key is in use; even while free. A value whose generation differs belongs to a deleted key.
+  std::uint32_t generation = 0;
+  void (*destructor)(void*) = nullptr;
+};
+
+std::mutex keys_lock;
+key_slot keys[largest_key_count];
+std::uint32_t keys_used = 0;
+
+bool in_use(local_key key) noexcept {
+  return key.index < largest_key_count && (key.generation & 1) != 0 &&
+         keys[key.index].generation == key.generation;
+}
+
+// The destructor to run for a value, or null; under the lock only for the look-up, since the destructor is
+// the user's.
+void (*destructor_of(std::uint32_t index, std::uint32_t generation) noexcept)(void*) {
+  std::lock_guard held(keys_lock);
+  return keys[index].generation == generation ? keys[index].destructor : nullptr;
+}
+
+bool run_destructors_once(descriptor& u) noexcept {
+  bool ran = false;
+  for (std::uint32_t index = 0; index < u.extension->locals.size(); ++index) {
+    local_value slot = u.extension->locals[index];
+    if (slot.value == nullptr)
+      continue;
+    u.extension->locals[index].value = nullptr;
+    if (auto* destructor = destructor_of(index, slot.generation)) {
+      destructor(slot.value);
+      ran = true;
+    }
+  }
+  return ran;
+}
+
+} // namespace
+
+namespace {
+
+// A bit as a lock on the pointer to the extension: the unit itself, which may be ending, and somebody who
+// asks it to migrate may come at once. acquire/release: pairs with itself.
+class extension_lock {
+ public:
+  explicit extension_lock(descriptor& u) noexcept : unit_(u) {
+    while ((u.traits.fetch_or_acq_rel(extending) & extending) != 0)
+      arch::relax();
+  }
+  ~extension_lock() { unit_.traits.fetch_and_acq_rel(~std::uint64_t{extending}); }
+  extension_lock(const extension_lock&) = delete;
+
+ private:
+  descriptor& unit_;
+};
+
+extension& extend_locked(descriptor& u) {
+  if (u.extension == nullptr) {
+    u.extension = new extension;
+    u.traits.fetch_or_relaxed(extended);
+  }
+  return *u.extension;
+}
+
+} // namespace
+
+extension& extend(descriptor& u) {
+  const extension_lock held(u);
+  return extend_locked(u);
+}
+
+bool request_migration(descriptor& u, const migration& wanted) {
+  const extension_lock held(u);
+  if (u.state.load() == state::finished)
+    return false;
+  extension& e = extend_locked(u);
+  const std::lock_guard pending(e.lock);
+  e.pending = wanted;
+  u.traits.fetch_or_acq_rel(
+      migration_requested); // before the lock is free: whoever carries it out reads both under it
+  return true;
+}
+
+void drop_extension(descriptor& u) noexcept {
+  if (u.extension == nullptr)
+    return;
+  for (int round = 0; round < destructor_rounds && run_destructors_once(u); ++round) {
+  }
+  const extension_lock held(u);
+  delete std::exchange(u.extension, nullptr);
+}
+
+void set_name(descriptor& u, const char* name) {
+  auto& buffer = extend(u).name;
+  std::strncpy(buffer.data(), name, buffer.size() - 1);
+  buffer.back() = '\0';
+}
+
+const char* name_of(const descriptor& u) noexcept {
+  return u.extension != nullptr ? u.extension->name.data() : "";
+}
+
+local_key make_key(void (*destructor)(void*)) {
+  std::lock_guard held(keys_lock);
+  if (keys_used < largest_key_count) {
+    for (std::uint32_t index = 0; index < largest_key_count; ++index) {
+      if ((keys[index].generation & 1) != 0)
+        continue;
+      ++keys_used;
+      keys[index].destructor = destructor;
+      return {index, ++keys[index].generation};
+    }
+  }
+  throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
+                          "weft: all 1024 keys of thread-specific storage are in use");
+}
+
+void delete_key(local_key key) {
+  std::lock_guard held(keys_lock);
+  if (!in_use(key)) {
+    throw std::system_error(std::make_error_code(std::errc::invalid_argument),
+                            "weft: this key was deleted or never made");
+  }
+  ++keys[key.index].generation;
+  --keys_used;
+}
+
+void* get_local(const descriptor& u, local_key key) noexcept {
+  if (u.extension == nullptr || key.index >= u.extension->locals.size())
+    return nullptr;
+  const local_value& slot = u.extension->locals[key.index];
+  return slot.generation == key.generation ? slot.value : nullptr;
+}
+
+void set_local(descriptor& u, local_key key, void* value) {
+  auto& locals = extend(u).locals;
+  if (key.index >= locals.size())
+    locals.resize(key.index + 1);
+  locals[key.index] = {key.generation, value};
+}
+
+} // namespace weft::unit

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// What few units need: a name, local storage, a migration under way. Allocated at the first need, so that the
+// others pay one pointer that is null.
+//
+// Ownership: the running unit itself, or whoever holds it while it is not running; `name` also its creator
+// before it starts. Requests from others (migration) come in under `lock`.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "weft/base/export.hpp"
+#include "weft/base/spin_lock.hpp"
+#include "weft/unit/descriptor.hpp"
+
+namespace weft::unit {
+
+// Local storage: one slot a key; a key is an index with a generation, so that a deleted key's old values are
+// not found.
+struct local_value {
+  std::uint32_t generation = 0;
+  void* value = nullptr;
+};
+
+using migration_callback = void (*)(descriptor& moved, void* argument);
+
+struct migration {
+  sched::pool* target = nullptr;
+  migration_callback callback = nullptr;
+  void* argument = nullptr;
+};
+
+struct extension {
+  std::array<char, 32> name{};
+  std::vector<local_value> locals;
+  base::spin_lock lock;
+  migration pending;
+  base::atomic<std::uint32_t> migrations_done{0};
+};
+
+// The extension of `u`, made if needed. The caller holds the unit (or is its creator). Errors:
+// std::bad_alloc.
+WEFT_API extension& extend(descriptor& u);
+
+// Notes what is asked of `u`, in its extension, and sets migration_requested. Anyone with a valid handle may
+// call it, also while the unit ends: the extension cannot go meanwhile. False: it has ended. Errors:
+// std::bad_alloc.
+WEFT_API bool request_migration(descriptor& u, const migration& wanted);
+
+// Runs local-storage destructors and frees the extension, if there is one. On the unit's own stack, while it
+// is still running.
+WEFT_API void drop_extension(descriptor& u) noexcept;
+
+WEFT_API void set_name(descriptor& u, const char* name);
+[[nodiscard]] WEFT_API const char* name_of(const descriptor& u) noexcept;
+
+// Keys of local storage, as pthread_key_create: `destructor` runs for each non-null value when a unit ends,
+// at most `destructor_rounds` times over, since destructors may set values again.
+inline constexpr std::uint32_t largest_key_count = 1024;
+inline constexpr int destructor_rounds = 4;
+
+struct local_key {
+  std::uint32_t index = 0;
+  std::uint32_t generation = 0;
+};
+
+// Errors: std::system_error(resource_unavailable_try_again) when all keys are taken.
+WEFT_API local_key make_key(void (*destructor)(void*));
+// Values of units alive are forgotten without a destructor. Errors: std::system_error(invalid_argument) for a
+// deleted key.
+WEFT_API void delete_key(local_key key);
+[[nodiscard]] WEFT_API void* get_local(const descriptor& u, local_key key) noexcept;
+WEFT_API void set_local(descriptor& u, local_key key, void* value);
+
+} // namespace weft::unit
