@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: MIT
+// Groups of workers: start, grow, shrink, stop.
+#include "weft/sched/group.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <system_error>
+
+#include "weft/base/assert.hpp"
+#include "weft/memory/overflow.hpp"
+#include "weft/os/clock.hpp"
+#include "weft/os/futex.hpp"
+#include "weft/topology/machine.hpp"
+#include "weft/unit/extension.hpp"
+
+namespace weft::sched {
+namespace {
+
+[[noreturn]] void refuse(std::errc code, const char* why) {
+  throw std::system_error(std::make_error_code(code), why);
+}
+
+// Distances from worker `self` to the others in the order nearest first, and that order.
+std::vector<std::pair<int, std::size_t>> neighbours(std::size_t self, std::size_t workers) {
+  const auto& machine = topology::machine::here();
+  const std::vector<unsigned> ranks = machine.spread(static_cast<unsigned>(workers));
+  std::vector<std::pair<int, std::size_t>> result;
+  for (std::size_t other = 0; other < workers; ++other) {
+    if (other != self)
+      result.emplace_back(static_cast<int>(machine.between(ranks[self], ranks[other])), other);
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+} // namespace
+
+unsigned default_worker_count() {
+  return static_cast<unsigned>(topology::default_worker_count());
+}
+
+group::group(group_options options) : options_(std::move(options)) {
+  if (options_.pools == arrangement::custom && !options_.make_scheduler) {
+    refuse(std::errc::invalid_argument, "weft: a custom arrangement needs make_scheduler");
+  }
+  const unsigned wanted = options_.workers != 0 ? options_.workers : default_worker_count();
+  publish_view(); // empty: the first worker may look for the others' timers before it is a member
+  if (options_.pools == arrangement::one_pool)
+    mains_.push_back(make_main_pool());
+  try {
+    for (unsigned i = 0; i < wanted; ++i)
+      add_worker();
+  } catch (...) {
+    for (auto& w : members_)
+      stop_and_join(*w);
+    throw;
+  }
+}
+
+group::~group() {
+  for (auto& w : members_) {
+    if (!w->on_primary_thread)
+      w->call(stop_requested);
+  }
+  for (auto it = members_.rbegin(); it != members_.rend(); ++it)
+    stop_and_join(**it);
+}
+
+std::shared_ptr<pool> group::make_main_pool() const {
+  if (steals())
+    return std::make_shared<deque_pool>(this);
+  if (options_.pools == arrangement::one_pool)
+    return make_pool(order::fifo, access::mpmc);
+  return std::make_shared<owned_fifo>();
+}
+
+std::shared_ptr<scheduler> group::scheduler_for(std::size_t index,
+                                                const std::vector<std::shared_ptr<pool>>& mains) const {
+  switch (options_.pools) {
+  case arrangement::one_pool:
+    return std::make_shared<fifo_scheduler>(std::vector{mains.front()});
+  case arrangement::pool_per_worker:
+    return std::make_shared<fifo_scheduler>(std::vector{mains[index]});
+  case arrangement::custom:
+    return options_.make_scheduler(static_cast<unsigned>(index));
+  case arrangement::stealing: {
+    std::vector<std::shared_ptr<pool>> pools{mains[index]};
+    for (std::size_t i = 0; i < mains.size(); ++i) {
+      if (i != index)
+        pools.push_back(mains[i]);
+    }
+    return std::make_shared<random_stealing_scheduler>(std::move(pools));
+  }
+  case arrangement::hierarchical: {
+    std::vector<std::shared_ptr<pool>> pools{mains[index]};
+    std::vector<int> distances;
+    for (const auto& [distance, other] : neighbours(index, mains.size())) {
+      pools.push_back(mains[other]);
+      distances.push_back(distance);
+    }
+    return std::make_shared<hierarchical_scheduler>(std::move(pools), std::move(distances));
+  }
+  }
+  return nullptr;
+}
+
+worker& group::add_worker(std::shared_ptr<scheduler> with) {
+  std::lock_guard held(lock_);
+  auto fresh = std::make_unique<worker>(*this, numbers_);
+  auto mains = mains_;
+  if (with == nullptr) {
+    const bool own_pool = options_.pools != arrangement::one_pool && options_.pools != arrangement::custom;
+    if (own_pool)
+      mains.push_back(make_main_pool());
+    with = scheduler_for(own_pool ? mains.size() - 1 : members_.size(), mains);
+    if (with == nullptr)
+      refuse(std::errc::invalid_argument, "weft: make_scheduler returned null");
+  } else if (steals()) {
+    refuse(std::errc::invalid_argument,
+           "weft: workers of a stealing group share its schedulers; use a group of your own");
+  }
+  fresh->use_scheduler(std::move(with));
+  fresh->main_scheduler->start(*fresh);
+  fresh->local.attach(*fresh);
+  if (options_.bind)
+    fresh->cpu = static_cast<int>(members_.size());
+  members_.reserve(members_.size() + 1);
+  views_.reserve(views_.size() + 1);
+  try {
+    if (options_.primary_joins && members_.empty()) {
+      adopt_primary(*fresh);
+    } else {
+      start_kernel_thread(*fresh);
+    }
+  } catch (...) {
+    fresh->main_scheduler->stop(*fresh);
+    former_.push_back(std::move(fresh));
+    throw;
+  }
+  ++numbers_;
+  mains_ = std::move(mains);
+  members_.push_back(std::move(fresh));
+  publish_view();
+  if (steals() && members_.size() > 1)
+    give_new_schedulers(mains_);
+  return *members_.back();
+}
+
+// The others learn of a change among the members' deques.
+void group::give_new_schedulers(const std::vector<std::shared_ptr<pool>>& mains) {
+  for (std::size_t i = 0; i < members_.size(); ++i)
+    set_scheduler(*members_[i], scheduler_for(i, mains));
+}
+
+void group::set_scheduler(worker& w, std::shared_ptr<scheduler> next) {
+  if (next == nullptr)
+    refuse(std::errc::invalid_argument, "weft: a null scheduler");
+  for (const auto& p : next->pools()) {
+    if (p->single_consumer() && p->owner() != nullptr && p->owner() != &w) {
+      refuse(std::errc::operation_not_permitted,
+             "weft: a pool of this scheduler has a single consumer and serves another worker");
+    }
+  }
+  auto* boxed = new std::shared_ptr<scheduler>(std::move(next));
+  // acq_rel: publishes the scheduler; pairs with the exchange in serve_attention(). One that was never taken
+  // goes.
+  delete w.incoming.exchange(boxed, std::memory_order_acq_rel);
+  w.call(scheduler_waiting);
+}
+
+void group::remove_worker() {
+  worker* leaving = nullptr;
+  {
+    std::lock_guard held(lock_);
+    if (members_.size() <= 1)
+      refuse(std::errc::operation_not_permitted, "weft: the last worker of a group cannot leave");
+    if (options_.pools == arrangement::pool_per_worker || options_.pools == arrangement::custom) {
+      refuse(std::errc::operation_not_permitted,
+             "weft: a worker whose pool is its own cannot leave: nobody would serve the pool");
+    }
+    if (&here() == members_.back().get()) {
+      refuse(std::errc::resource_deadlock_would_occur,
+             "weft: the newest worker cannot remove itself; call from another one");
+    }
+    former_.reserve(former_.size() + 1);
+    leaving = members_.back().get();
+    former_.push_back(std::move(members_.back()));
+    members_.pop_back();
+    if (steals())
+      mains_.pop_back();
+    publish_view();
+    if (steals())
+      give_new_schedulers(mains_);
+  }
+  stop_and_join(*leaving);
+  // What was armed there and what stood in its pool goes to those who stay.
+  worker& heir = *view_.load(std::memory_order_acquire)->front();
+  leaving->timers.move_to(heir.timers);
+  wake_before(heir.timers.earliest());
+  pool& left = leaving->main_scheduler->main_pool();
+  if (steals()) {
+    auto& deque = static_cast<deque_pool&>(left);
+    base::heavy_fence(); // after the pool lost its owner; pairs with the light fence in deque_pool::do_push()
+    while (!deque.empty()) { // a steal may also fail because another one was faster
+      if (descriptor* u = deque.steal(*leaving))
+        adopt(*u);
+    }
+  }
+}
+
+void group::resize(unsigned workers) {
+  if (workers == 0)
+    refuse(std::errc::invalid_argument, "weft: a group needs a worker");
+  while (size() < workers)
+    add_worker();
+  while (size() > workers)
+    remove_worker();
+}
+
+void group::publish_view() {
+  auto fresh = std::make_unique<view>();
+  for (const auto& w : members_)
+    fresh->push_back(w.get());
+  view_.store(fresh.get(), std::memory_order_release); // release: pairs with the acquire loads below
+  views_.push_back(std::move(fresh));
+  count_.store(static_cast<unsigned>(members_.size()), std::memory_order_release);
+}
+
+pool& group::next_pool() const noexcept {
+  const view& workers = *view_.load(std::memory_order_acquire);
+  const unsigned turn = turn_.fetch_add(1, std::memory_order_relaxed);
+  return *workers[turn % workers.size()]->main_pool.load_acquire();
+}
+
+void group::adopt(descriptor& u) const noexcept {
+  u.home = &next_pool();
+  u.home->push(u);
+}
+
+// --- kernel threads ---
+
+namespace {
+
+// The code that called us goes on as this thread. It has the kernel thread's own stack, so it stays where it
+// is: its pool is one that only worker 0 serves.
+struct primary_thread {
+  descriptor unit;
+  memory::stack_record stack;
+};
+
+primary_thread& primary() noexcept {
+  static primary_thread p{};
+  return p;
+}
+
+// Binds the calling kernel thread where its worker is to run.
+void bind_here(const worker& w) {
+  if (w.cpu >= 0) {
+    const auto& machine = topology::machine::here();
+    const auto ranks = machine.spread(static_cast<unsigned>(w.cpu) + 1);
+    if (const int error = machine.bind(ranks.back()); error != 0)
+      base::warn("worker %u stays unbound: error %d", w.number, error);
+  }
+}
+
+[[noreturn]] void loop_of_primary(void* w) {
+  arch::sanitizer::first_arrival();
+  static_cast<worker*>(w)->run_loop();
+  base::panic("the loop of worker 0 was told to stop");
+}
+
+} // namespace
+
+void group::adopt_primary(worker& w) {
+  constexpr std::size_t loop_stack = 256
+                                     << 10; // user-written schedulers, tasklets and event sources run on it
+  memory::stack_record* below = w.stacks.allocate(loop_stack);
+  void* low = nullptr;
+  std::size_t size = 0;
+  if (below == nullptr || os::this_kernel_thread_stack(&low, &size) != 0) {
+    refuse(std::errc::not_enough_memory, "weft: no memory for the loop of worker 0");
+  }
+  primary_thread& p = primary();
+  pool& main = w.main_scheduler->main_pool();
+  static constexpr unit::operations none{nullptr, nullptr, nullptr};
+  unit::initialise(p.unit, none, main.fast() == fast_path::owned_fifo ? &main : &w.local,
+                   unit::kind_thread | unit::not_cancellable);
+  p.stack.low = static_cast<std::byte*>(low);
+  p.stack.size = size;
+  p.stack.owner = &p.unit;
+  p.unit.stack = &p.stack;
+  arch::sanitizer::adopt_native(p.unit.context.fiber);
+  arch::make(w.base, below->initial_stack_pointer(), below->usable(), &loop_of_primary, &w);
+  w.loop_stack = below;
+  w.on_primary_thread = true;
+  w.exceptions = arch::globals_of_this_kernel_thread();
+  memory::install_alternate_stack();
+  set_here(&w);
+  w.refresh_hot();
+  bind_here(w);
+  p.unit.state.start_running();
+  w.current = &p.unit;
+}
+
+// The primary thread becomes a plain kernel thread again.
+void group::release_primary(worker& w) noexcept {
+  descriptor& unit = primary().unit;
+  if (unit.extension != nullptr)
+    unit::drop_extension(unit);
+  w.main_scheduler->stop(w); // its pools may outlive this group
+  if (w.loop_stack != nullptr)
+    w.stacks.free(w.loop_stack);
+  memory::remove_alternate_stack();
+  set_here(nullptr);
+}
+
+void* group::kernel_thread_main(void* argument) {
+  worker& w = *static_cast<worker*>(argument);
+  set_here(&w);
+  w.exceptions = arch::globals_of_this_kernel_thread();
+  arch::sanitizer::adopt_native(w.base.fiber);
+  memory::install_alternate_stack();
+  char name[16];
+  std::snprintf(name, sizeof name, "weft-%u", w.number);
+  os::name_this_kernel_thread(name);
+  bind_here(w);
+  w.refresh_hot();
+  w.run_loop();
+  w.main_scheduler->stop(w);
+  memory::remove_alternate_stack();
+  set_here(nullptr);
+  w.ended.store(true, std::memory_order_release);
+  return nullptr;
+}
+
+void group::start_kernel_thread(worker& w) {
+  if (const int error = w.kernel_thread.start(&kernel_thread_main, &w); error != 0) {
+    throw std::system_error(error, std::system_category(), "weft: no kernel thread for a worker");
+  }
+}
+
+void group::stop_and_join(worker& w) noexcept {
+  if (w.on_primary_thread)
+    return release_primary(w);
+  w.call(stop_requested);
+  w.kernel_thread.join();
+}
+
+bool group::freeze_others(int patience_ms) noexcept {
+  const view* workers = view_.load(std::memory_order_acquire);
+  if (workers == nullptr)
+    return true;
+  worker* self = &here();
+  for (worker* w : *workers) {
+    if (w != self)
+      w->call(freeze_requested);
+  }
+  const deadline give_up = os::now_ns() + std::int64_t{patience_ms} * 1'000'000;
+  for (;;) {
+    const bool all = std::all_of(workers->begin(), workers->end(), [self](worker* w) {
+      return w == self || w->frozen.load(std::memory_order_acquire) != 0 ||
+             w->ended.load(std::memory_order_acquire);
+    });
+    if (all || os::now_ns() > give_up)
+      return all;
+    os::sleep_ns(50'000);
+  }
+}
+
+// --- events and timers ---
+
+void group::add_event_source(std::shared_ptr<event_source> source) {
+  if (source == nullptr)
+    refuse(std::errc::invalid_argument, "weft: a null event source");
+  {
+    std::lock_guard held(sources_lock_);
+    sources_.push_back(std::move(source));
+    source_count_.store(static_cast<unsigned>(sources_.size()), std::memory_order_relaxed);
+  }
+  wake(); // a sleeper may have to sleep shorter now
+}
+
+void group::remove_event_source(const event_source& source) {
+  std::lock_guard held(sources_lock_);
+  std::erase_if(sources_, [&source](const auto& s) { return s.get() == &source; });
+  source_count_.store(static_cast<unsigned>(sources_.size()), std::memory_order_relaxed);
+}
+
+int group::poll_sources() noexcept {
+  std::unique_lock held(sources_lock_, std::try_to_lock);
+  if (!held.owns_lock())
+    return 0;
+  int events = 0;
+  for (const auto& source : sources_)
+    events += source->poll();
+  return events;
+}
+
+deadline group::earliest_timer() const noexcept {
+  deadline at = no_deadline;
+  for (const worker* w : *view_.load(std::memory_order_acquire))
+    at = std::min(at, w->timers.earliest());
+  return at;
+}
+
+deadline group::sleep_until(worker& w) noexcept {
+  deadline until = earliest_timer();
+  if (source_count_.load(std::memory_order_relaxed) != 0) {
+    std::unique_lock held(sources_lock_, std::try_to_lock);
+    // Whoever holds it polls at this moment; it will see to the next poll.
+    for (std::size_t i = 0; held.owns_lock() && i < sources_.size(); ++i) {
+      const auto patience = sources_[i]->patience();
+      if (patience != std::chrono::nanoseconds::max())
+        until = std::min(until, os::now_ns() + patience.count());
+    }
+  }
+  w.sleeps_until.store_relaxed(until);
+  return until;
+}
+
+int group::expire_timers_of_all(deadline now) noexcept {
+  int fired = 0;
+  for (worker* w : *view_.load(std::memory_order_acquire)) {
+    if (w->timers.earliest() <= now)
+      fired += w->timers.expire(now);
+  }
+  return fired;
+}
+
+void group::wake() noexcept {
+  wake_before(0);
+}
+
+void group::wake_before(deadline at) noexcept {
+  worker* sleeper = nullptr;
+  base::light_fence(); // what was armed, then who sleeps; pairs with (P2)
+  for (worker* w : *view_.load(std::memory_order_acquire)) {
+    const deadline until = w->sleeps_until.load_relaxed();
+    if (until == 0)
+      continue;
+    if (until <= at)
+      return; // somebody wakes early enough
+    sleeper = w;
+  }
+  if (sleeper != nullptr && sleeper->spot.try_notify())
+    os::futex_wake(&sleeper->spot.word(), 1);
+}
+
+} // namespace weft::sched

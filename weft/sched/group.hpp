@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// A group of workers: how many there are, which pools they share, who joins and leaves at run time. The
+// default runtime is one group; a program may have others beside it.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "weft/base/export.hpp"
+#include "weft/sched/event_source.hpp"
+#include "weft/sched/scheduler.hpp"
+#include "weft/sched/worker.hpp"
+
+namespace weft::sched {
+
+// How the pools of a group stand to its workers.
+enum class arrangement : std::uint8_t {
+  stealing,        // a deque each; idle workers steal at random
+  hierarchical,    // a deque each; idle workers steal from the nearest first
+  one_pool,        // one shared FIFO for all
+  pool_per_worker, // a private FIFO each, nothing is stolen (Qthreads' shepherds)
+  custom,          // `make_scheduler` decides
+};
+
+struct group_options {
+  unsigned workers = 0; // 0: what affinity mask and cgroup quota allow
+  arrangement pools = arrangement::stealing;
+  bool bind = false;          // each worker to a CPU of its own, in topology order
+  bool primary_joins = false; // worker 0 is the calling kernel thread, whose code becomes a thread
+  // custom: called for each worker before it starts, with its number. Errors it throws reach whoever adds the
+  // worker.
+  std::function<std::shared_ptr<scheduler>(unsigned number)> make_scheduler;
+};
+
+class WEFT_API group {
+ public:
+  // Starts the workers. Errors: std::system_error if a kernel thread or memory cannot be had; nothing is left
+  // behind then.
+  explicit group(group_options options);
+  // Stops the workers. What is still in the pools is not run; it belongs to whoever holds handles.
+  ~group();
+  group(const group&) = delete;
+  group& operator=(const group&) = delete;
+
+  // One more worker, with the group's arrangement or the given scheduler. Contexts: thread, foreign kernel
+  // thread. Switches: never. Errors: std::system_error; the group is unchanged then.
+  worker& add_worker(std::shared_ptr<scheduler> with = nullptr);
+  // The newest worker leaves; its units go to the others. Switches: may (the caller waits until it has left).
+  // Errors: std::system_error(operation_not_permitted) if it is the last one or its pool is its own
+  // (pool_per_worker).
+  void remove_worker();
+  void resize(unsigned workers);
+
+  // Replaces the scheduler of a worker at its next decision. Units left in the old pools stay there.
+  void set_scheduler(worker& w, std::shared_ptr<scheduler> next);
+
+  [[nodiscard]] unsigned size() const noexcept { return count_.load(std::memory_order_acquire); }
+  [[nodiscard]] worker& member(unsigned index) const { return *members_.at(index); }
+
+  // Where units created by foreign kernel threads go: the workers' main pools in turn.
+  [[nodiscard]] pool& next_pool() const noexcept;
+  // A pool of the group takes a unit whose own worker has left.
+  void adopt(descriptor& u) const noexcept;
+
+  void add_event_source(std::shared_ptr<event_source> source);
+  void remove_event_source(const event_source& source);
+
+  // Wakes one sleeping worker of the group so that it looks at event sources and timers.
+  void wake() noexcept;
+  // As wake(), if every sleeping worker would sleep beyond `at`.
+  void wake_before(deadline at) noexcept;
+
+  [[nodiscard]] arrangement pools() const noexcept { return options_.pools; }
+
+  // For the runtime: stops the workers at their next decision and waits at most `patience_ms`; true if all
+  // stand still. They never go on.
+  bool freeze_others(int patience_ms) noexcept;
+  // For fork(): in the child, forgets all workers but the caller's.
+  void keep_only(worker& w);
+  void hold_for_fork() noexcept {
+    lock_.lock();
+    sources_lock_.lock();
+  }
+  void release_after_fork() noexcept {
+    sources_lock_.unlock();
+    lock_.unlock();
+  }
+
+ private:
+  friend struct worker;
+
+  static void* kernel_thread_main(void* w);
+
+  [[nodiscard]] bool steals() const noexcept {
+    return options_.pools == arrangement::stealing || options_.pools == arrangement::hierarchical;
+  }
+  std::shared_ptr<pool> make_main_pool() const;
+  std::shared_ptr<scheduler> scheduler_for(std::size_t index,
+                                           const std::vector<std::shared_ptr<pool>>& mains) const;
+  void give_new_schedulers(const std::vector<std::shared_ptr<pool>>& mains);
+  void adopt_primary(worker& w);
+  void release_primary(worker& w) noexcept;
+  void start_kernel_thread(worker& w);
+  void stop_and_join(worker& w) noexcept;
+  void publish_view();
+  // Starts the workers that fork() took away.
+  void refill() noexcept;
+  // At most one worker polls at a time; returns how many events there were.
+  int poll_sources() noexcept;
+  // When `w` must wake although nobody pushed: the earliest timer of the group, or an event source out of
+  // patience.
+  deadline sleep_until(worker& w) noexcept;
+  [[nodiscard]] deadline earliest_timer() const noexcept;
+  int expire_timers_of_all(deadline now) noexcept;
+
+  group_options options_;
+  mutable std::mutex lock_; // membership
+  std::vector<std::unique_ptr<worker>> members_;
+  std::vector<std::unique_ptr<worker>> former_; // blocked units may still name their pools
+  std::vector<std::shared_ptr<pool>> mains_;    // the members' main pools, same order (but for `custom`)
+  unsigned missing_ = 0;                        // workers that fork() took away
+  unsigned numbers_ = 0;                        // given to workers so far
+  // Replaced as a whole, read without a lock; old ones live as long as the group.
+  using view = std::vector<worker*>;
+  std::atomic<const view*> view_{nullptr};
+  std::vector<std::unique_ptr<const view>> views_;
+  std::atomic<unsigned> count_{0};
+  mutable std::atomic<unsigned> turn_{0};
+  std::mutex sources_lock_; // held while polling: one worker at a time
+  std::vector<std::shared_ptr<event_source>> sources_;
+  std::atomic<unsigned> source_count_{0};
+};
+
+// The options' default number of workers: the affinity mask and the cgroup quota, whichever allows less.
+WEFT_API unsigned default_worker_count();
+
+} // namespace weft::sched

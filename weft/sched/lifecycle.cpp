@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: MIT
+// How units come, go, wait for each other and are made ready: the slow twins of switch.hpp, and join, which
+// is fast but not inlined (it is re-entered by a jump at its own label, so its return still matches its
+// call).
+#include <sched.h>
+
+#include <cstdlib>
+#include <string>
+
+#include <system_error>
+
+#include "weft/base/assert.hpp"
+#include "weft/memory/guard.hpp"
+#include "weft/memory/overflow.hpp"
+#include "weft/os/futex.hpp"
+#include "weft/sched/default_group.hpp"
+#include "weft/sched/group.hpp"
+#include "weft/sched/requests.hpp"
+#include "weft/sched/switch.hpp"
+#include "weft/unit/extension.hpp"
+
+namespace weft::sched {
+namespace {
+
+using thread_technique = technique::full_lazy;
+using W = worker_for_techniques;
+
+memory::shared_object_cache<descriptor>& foreign_units() noexcept {
+  static auto* cache =
+      new memory::shared_object_cache<descriptor>; // lives as long as the last foreign kernel thread
+  return *cache;
+}
+
+// What this worker may run at once, without a look at timers, other pools or requests. Null: go through the
+// loop.
+descriptor* pick_quickly(worker& w) noexcept {
+  if (w.attention.load_relaxed() != 0 || --w.budget < 0)
+    return nullptr;
+  if (w.fifo != nullptr) {
+    queue::link* l = w.fifo->pop_front();
+    return l != nullptr ? &descriptor::from(*l) : nullptr;
+  }
+  return w.deque != nullptr ? w.deque->pop_bottom() : nullptr;
+}
+
+bool can_run_here(worker& w, descriptor& next) noexcept {
+  return !next.has(unit::slow_mask) && (next.has_started() || thread_technique::take_stack(w, next));
+}
+
+void leave_now(worker& w, descriptor& self, arch::arrival_function then, void* argument) noexcept {
+  if (!memory::check_canary(*self.stack)) [[unlikely]]
+    memory::die_of_overflow(*self.stack);
+  descriptor* next = pick_quickly(w);
+  const bool fresh = next != nullptr && !next->has_started();
+  if (next == nullptr || !can_run_here(w, *next)) {
+    w.handed = next;
+    w.current = &w.loop_unit;
+    arch::swap_with(self.context, w.base, then, argument); // SWITCH: may resume on another worker
+    return;
+  }
+  next->state.start_running();
+  w.current = next;
+  if (!fresh) {
+    arch::swap_with(self.context, next->context, then, argument); // SWITCH: may resume on another worker
+    return;
+  }
+  w.arrival = then;
+  w.arrival_argument = argument;
+  arch::save(self.context, next->context, next->stack->initial_stack_pointer(), next->stack->usable(),
+             &thread_technique::entry_with_arrival<W>, next); // SWITCH: may resume on another worker
+}
+
+// Publishes the end of `u`. GONE: u, unless it was detached.
+void complete(worker& w, descriptor& u) noexcept {
+  u.state.finish();
+  const std::uintptr_t before = u.join.finish();
+  if (before == unit::join_word::none)
+    return;
+  if (before == unit::join_word::detached) {
+    free_unit(w, u);
+  } else if ((before & 1) != 0) {
+    reinterpret_cast<unit::joiner*>(before - unit::join_word::object_tag)->on_end();
+  } else {
+    make_ready(*reinterpret_cast<descriptor*>(before));
+  }
+}
+
+// Continues with whatever there is; the running thread has ended and its stack is the newest in the cache.
+[[noreturn]] void continue_elsewhere(worker& w) noexcept {
+  descriptor* next = pick_quickly(w);
+  const bool fresh = next != nullptr && !next->has_started();
+  if (next == nullptr || !can_run_here(w, *next)) {
+    w.handed = next;
+    w.current = &w.loop_unit;
+    arch::restore(w.base);
+  }
+  next->state.start_running();
+  w.current = next;
+  if (!fresh)
+    arch::restore(next->context);
+  arch::begin(next->context, next->stack->initial_stack_pointer(), next->stack->usable(),
+              &thread_technique::entry<W>, next);
+}
+
+[[noreturn, gnu::noinline]] void end_thread_slowly() noexcept {
+  descriptor& u = *here().current;
+  memory::verify_canary(*u.stack); // while the name is still there; giving the stack back looks again
+  if (u.extension != nullptr)
+    unit::drop_extension(u); // SWITCH: destructors are the user's code
+  if (u.has(unit::ends_process))
+    std::exit(0);
+  worker& w = here();
+  w.stacks.free(std::exchange(u.stack, nullptr));
+  w.note(trace::event::stop_end, &u);
+  complete(w, u);
+  continue_elsewhere(w);
+}
+
+// The unit at the owner's end of the deque: started by a jump, as in join(). False: not there, or not to be
+// had so.
+bool start_from_deque(descriptor& u) {
+  worker& w = here();
+  descriptor& self = *w.current;
+  if (w.deque == nullptr || w.attention.load_relaxed() != 0 || --w.budget < 0 ||
+      u.state.load() != unit::state::fresh || (u.traits.load_relaxed() & unit::slow_mask) != 0 ||
+      self.kind() != unit::kind_thread || arch::any(*w.exceptions) || !w.deque->pop_bottom_if(&u)) {
+    return false;
+  }
+  if (!thread_technique::take_stack(w, u)) {
+    w.deque->push_bottom(&u);
+    return false;
+  }
+  u.join.wait_before_start(self);
+  self.state.block();
+  u.state.start_running();
+  w.current = &u;
+  arch::save(self.context, u.context, u.stack->initial_stack_pointer(), u.stack->usable(),
+             &thread_technique::entry_from_joiner<W>, &u);
+  return true; // SWITCH: may have resumed on another worker
+}
+
+// A kernel thread that is no worker waits for a unit's end.
+class blocking_joiner final : public unit::joiner {
+ public:
+  void on_end() noexcept override {
+    ended_.store_release(1); // (L1) release: pairs with (L2)
+    os::futex_wake(&ended_, 1);
+  }
+  void wait() noexcept {
+    while (ended_.load_acquire() == 0)
+      os::futex_wait(&ended_, 0); // (L2) acquire: pairs with (L1)
+  }
+
+ private:
+  base::atomic<std::uint32_t> ended_{0};
+};
+
+} // namespace
+
+// In what follows `w` stays right: nothing switches before the last line.
+void worker_for_techniques::end_thread() noexcept {
+  worker& w = sched::here();
+  descriptor& u = *w.current;
+  descriptor* waiter = u.join.committed_waiter();
+  if (waiter == nullptr || u.traits.load_relaxed() != 0 || !serves(w, *waiter)) [[unlikely]]
+    end_thread_slowly();
+  w.stacks.free_default(std::exchange(u.stack, nullptr));
+  u.state.finish();
+  u.join.finish_for_committed(); // GONE: u
+  waiter->state.start_running();
+  w.current = waiter;
+  arch::restore(waiter->context);
+}
+
+void end_without_stack(worker& w, descriptor& u) noexcept {
+  if (u.extension != nullptr)
+    unit::drop_extension(u);
+  if (u.has(unit::ends_process))
+    std::exit(0);
+  complete(w, u);
+}
+
+void leave(arch::arrival_function then, void* argument) {
+  worker& w = here();
+  descriptor& self = *w.current;
+  self.state.block();
+  w.note(trace::event::stop_wait, &self);
+  if (arch::any(*w.exceptions)) [[unlikely]] {
+    const arch::exception_state kept = arch::save_and_clear(*w.exceptions);
+    leave_now(w, self, then, argument);
+    arch::restore(*here().exceptions, kept); // fetched again: another worker
+    return;
+  }
+  leave_now(w, self, then, argument);
+}
+
+bool can_leave_to(const descriptor& next) noexcept {
+  worker& w = here();
+  return on_worker() && w.current->kind() == unit::kind_thread && serves(w, next) &&
+         !next.has(unit::slow_mask);
+}
+
+bool leave_to_if(descriptor& next, arch::conditional_function then, void* argument) {
+  worker& w = here();
+  descriptor& self = *w.current;
+  arch::exception_state kept;
+  const bool exceptions = arch::any(*w.exceptions);
+  if (exceptions) [[unlikely]]
+    kept = arch::save_and_clear(*w.exceptions);
+  self.state.block();
+  next.state.start_running();
+  w.note(trace::event::stop_wait, &self);
+  w.note(trace::event::run, &next);
+  w.current = &next;
+  const bool left =
+      arch::cond_swap(self.context, next.context, then, argument); // SWITCH: may resume on another worker
+  worker& now = here();
+  if (!left) {
+    next.state.block();
+    self.state.start_running();
+    now.current = &self;
+  }
+  if (exceptions) [[unlikely]]
+    arch::restore(*now.exceptions, kept);
+  return left;
+}
+
+void refuse_fork() {
+  if (on_worker())
+    require_thread("fork");
+}
+
+void start_now(descriptor& u) {
+  worker& w = here();
+  if (!on_worker() || w.current->kind() != unit::kind_thread || w.current->has(unit::slow_mask) ||
+      u.has(unit::slow_mask) || !serves(w, u) || !thread_technique::take_stack(w, u)) {
+    u.home->push(u);
+    return;
+  }
+  descriptor& self = *w.current;
+  arch::exception_state kept;
+  const bool exceptions = arch::any(*w.exceptions);
+  if (exceptions) [[unlikely]]
+    kept = arch::save_and_clear(*w.exceptions);
+  self.state.block();
+  u.state.start_running();
+  w.current = &u;
+  w.arrival = [](void* left) { make_ready(*static_cast<descriptor*>(left)); };
+  w.arrival_argument = &self;
+  arch::save(self.context, u.context, u.stack->initial_stack_pointer(), u.stack->usable(),
+             &thread_technique::entry_with_arrival<W>, &u); // SWITCH: may resume on another worker
+  if (exceptions) [[unlikely]]
+    arch::restore(*here().exceptions, kept);
+}
+
+void settle_after_inline_call() noexcept {
+  worker& w = here();
+  descriptor& self = *w.current;
+  if (!serves(w, self) || w.attention.load_relaxed() != 0) {
+    leave([](void* u) { make_ready(*static_cast<descriptor*>(u)); }, &self);
+    return;
+  }
+  if (w.budget >= 0)
+    return;
+  w.look_around();
+}
+
+void look_around() {
+  worker& w = here();
+  if (w.attention.load_relaxed() != 0)
+    return yield_slowly();
+  w.budget = -1;
+  w.look_around();
+}
+
+void leave_to(descriptor& next, arch::arrival_function then, void* argument) {
+  struct always {
+    arch::arrival_function then;
+    void* argument;
+  } a{then, argument};
+  leave_to_if(
+      next,
+      [](void* p) {
+        const always copy = *static_cast<always*>(p); // `then` may publish the frame that holds it
+        copy.then(copy.argument);
+        return true;
+      },
+      &a);
+}
+
+void make_ready(descriptor& u) {
+  if ((u.traits.load_relaxed() & unit::migration_requested) != 0) [[unlikely]] {
+    apply_migration(u);
+  } else {
+    worker& w = here();
+    if (w.hot != nullptr && u.home->same_family(*w.hot))
+      u.home = w.hot;
+  }
+  u.home->push(u); // GONE: u may run already
+}
+
+void require_thread(const char* what) {
+  worker& w = here();
+  if (on_worker() && w.current->kind() == unit::kind_thread)
+    return;
+  const char* why = (w.attention.load_relaxed() & not_a_worker) != 0
+                        ? ": the caller is not a Weft thread"
+                        : ": a tasklet or a scheduler may not wait";
+  throw std::system_error(std::make_error_code(std::errc::operation_not_permitted),
+                          std::string("weft: ") + what + why);
+}
+
+namespace {
+
+// To the loop in any case: it looks around, then takes what was handed to it or what is next, the oldest
+// first.
+void yield_to_loop() {
+  worker& w = here();
+  descriptor& self = *w.current;
+  self.state.block();
+  w.note(trace::event::stop_yield, &self);
+  arch::exception_state kept;
+  const bool exceptions = arch::any(*w.exceptions);
+  if (exceptions)
+    kept = arch::save_and_clear(*w.exceptions);
+  w.current = &w.loop_unit;
+  w.pick_oldest = true;
+  arch::swap_with(self.context, w.base, [](void* u) { make_ready(*static_cast<descriptor*>(u)); }, &self);
+  // SWITCH: may have resumed on another worker
+  if (exceptions)
+    arch::restore(*here().exceptions, kept);
+  act_on_requests();
+}
+
+} // namespace
+
+void yield_slowly() {
+  if (!on_worker()) {
+    ::sched_yield();
+    return;
+  }
+  require_thread("yield");
+  act_on_requests();
+  yield_to_loop();
+}
+
+void yield_to_slowly(descriptor& target) {
+  if (!on_worker())
+    return yield_slowly();
+  require_thread("yield_to");
+  act_on_requests(); // before the target is taken: acting may unwind or leave, and nobody would run the
+                     // target then
+  worker& w = here();
+  if (&target != w.current && target.kind() != unit::kind_scheduler && target.home != nullptr &&
+      target.home->remove(target, &w)) {
+    w.handed = &target;
+  }
+  yield_to_loop();
+}
+
+void yield_alone() {
+  worker& w = here();
+  if (w.current->has(unit::slow_mask) || (w.attention.load_relaxed() != 0))
+    yield_slowly();
+}
+
+void yield_to_unstarted(descriptor& next) {
+  here().handed = &next;
+  yield_to_loop();
+}
+
+void republish(void* u) {
+  auto& self = *static_cast<descriptor*>(u);
+  worker& w = here();
+  if (self.home != w.hot || w.deque == nullptr)
+    return make_ready(self);
+  self.state.make_ready();
+  w.deque->push_bottom(&self);
+  w.hot->announce();
+}
+
+void suspend_to_slowly(descriptor& target) {
+  leave_to(target, [](void*) {}, nullptr);
+}
+
+descriptor& allocate_unit_slowly() {
+  if (!on_worker())
+    default_group();
+  worker& w = here();
+  descriptor* u = (w.attention.load_relaxed() & not_a_worker) == 0 ? w.descriptors.allocate()
+                                                                   : foreign_units().allocate();
+  if (u == nullptr)
+    throw std::bad_alloc();
+  return *u;
+}
+
+void free_unit_slowly(descriptor& u) noexcept {
+  if (on_worker()) {
+    here().descriptors.free(&u);
+  } else {
+    foreign_units().free(&u);
+  }
+}
+
+void submit_slowly(descriptor& u) {
+  u.home = on_worker() ? here().hot : &default_group().next_pool();
+  u.home->push(u); // GONE: u may have ended already if it is detached
+}
+
+void join_tasklet_slowly(descriptor& u) {
+  join_slowly(u);
+  free_unit(here(), u);
+}
+
+void join_slowly(descriptor& u) {
+  if (u.join.has_ended())
+    return;
+  if (start_from_deque(u))
+    return;
+  if (!on_worker()) {
+    blocking_joiner waiter;
+    if (u.join.wait_object(waiter))
+      waiter.wait();
+    return;
+  }
+  require_thread("join");
+  if (here().current == &u) {
+    throw std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur),
+                            "weft: a thread joins itself");
+  }
+  struct joining {
+    descriptor* unit;
+    descriptor* self;
+  } j{&u, here().current};
+  if ((here().attention.load_relaxed() & tracing) != 0)
+    u.traits.fetch_or_relaxed(unit::traced);
+  leave(
+      [](void* p) {
+        auto& joined = *static_cast<joining*>(p);
+        descriptor* self = joined.self; // p lies on the stack of self: read before it is published
+        if (!joined.unit->join.wait(*self))
+          make_ready(*self);
+      },
+      &j);
+}
+
+} // namespace weft::sched

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: MIT
+// The shipped pools and what all pools share: attaching, and waking a worker that sleeps.
+#include "weft/sched/pool.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <system_error>
+
+#include "weft/os/futex.hpp"
+#include "weft/sched/group.hpp"
+#include "weft/sched/worker.hpp"
+
+namespace weft::sched {
+namespace {
+
+// Attaching and detaching, of all pools: rare.
+std::mutex attach_lock;
+
+bool is_owner(const base::atomic<worker*>& owner) noexcept {
+  return on_worker() && owner.load_relaxed() == &here();
+}
+
+// What a unit is while a container holds it; yield_to() relies on `ready` meaning that it has a stack.
+void mark_contained(descriptor& u) noexcept {
+  if (u.has_started()) {
+    u.state.make_ready();
+  } else {
+    u.state.reset();
+  }
+}
+
+bool in_container(const descriptor& u) noexcept {
+  return u.state.load() == unit::state::ready || u.state.load() == unit::state::fresh;
+}
+
+descriptor* unit_of(queue::link* l) noexcept {
+  return l != nullptr ? &descriptor::from(*l) : nullptr;
+}
+
+unsigned level_index(const descriptor& u) noexcept {
+  return static_cast<unsigned>(u.level - unit::first_level);
+}
+
+// Empties an inbox into `list` and tells the units that they are where they can be removed.
+template <class List>
+void take_inbox(queue::mpsc_inbox& inbox, List& list) noexcept {
+  List arrived;
+  if (!inbox.take_into(arrived))
+    return;
+  while (queue::link* l = arrived.pop_front()) {
+    mark_contained(descriptor::from(*l));
+    list.push_back(l);
+  }
+}
+
+} // namespace
+
+void lock_attaching() noexcept {
+  attach_lock.lock();
+}
+void unlock_attaching() noexcept {
+  attach_lock.unlock();
+}
+
+pool::~pool() = default;
+
+void pool::push(descriptor& u) {
+  do_push(u); // GONE: u may run already
+  announce();
+}
+
+void pool::drain(worker&) {}
+
+void pool::notify_owner() noexcept {
+  if (worker* w = owner())
+    w->ask(inbox_waiting);
+}
+
+void pool::attach(worker& w, bool as_main) {
+  std::lock_guard held(attach_lock);
+  if (single_consumer() && !attached_.empty() && attached_.front() != &w) {
+    throw std::system_error(std::make_error_code(std::errc::operation_not_permitted),
+                            "weft: this pool has a single consumer and serves another worker already");
+  }
+  attached_.push_back(&w);
+  if (owner() == nullptr && (as_main || fast_ != fast_path::deque)) {
+    owner_.store_release(&w);
+    w.ask(inbox_waiting); // what was pushed while nobody owned the pool has told nobody
+  }
+  publish_servers();
+}
+
+void pool::detach(worker& w) noexcept {
+  std::lock_guard held(attach_lock);
+  auto it = std::find(attached_.begin(), attached_.end(), &w);
+  if (it == attached_.end())
+    return;
+  attached_.erase(it);
+  const bool still = std::find(attached_.begin(), attached_.end(), &w) != attached_.end();
+  if (owner() == &w && !still) {
+    // A deque belongs to the worker that made it its first pool; a shared pool passes on.
+    owner_.store_release(fast_ == fast_path::deque || attached_.empty() ? nullptr : attached_.front());
+  }
+  publish_servers();
+}
+
+void pool::publish_servers() {
+  auto list = std::make_unique<spot_list>();
+  for (worker* w : attached_)
+    list->push_back(&w->spot);
+  servers_.store_release(list.get()); // release: pairs with the acquire in wake_one()
+  server_lists_.push_back(std::move(list));
+}
+
+void pool::wake_one() noexcept {
+  const spot_list* servers = servers_.load_acquire();
+  if (servers == nullptr)
+    return;
+  if (parking_spot* spot = choose_sleeper(*servers))
+    os::futex_wake(&spot->word(), 1);
+}
+
+// --- owned_fifo ---
+
+void owned_fifo::do_push(descriptor& u) {
+  if (is_owner(owner_)) {
+    mark_contained(u);
+    list_.push_back(&u.link);
+    return;
+  }
+  u.state.post();
+  inbox_.push(&u.link); // GONE: the owner may run it now
+  notify_owner();
+}
+
+void owned_fifo::drain(worker&) {
+  take_inbox(inbox_, list_);
+}
+
+descriptor* owned_fifo::do_pop(worker& here) {
+  if (list_.empty())
+    drain(here);
+  return unit_of(list_.pop_front());
+}
+
+bool owned_fifo::do_remove(descriptor& u, worker* here) {
+  if (here == nullptr || here != owner() || u.home != this)
+    return false;
+  if (u.state.load() == unit::state::posted)
+    drain(*here);
+  if (!in_container(u))
+    return false;
+  list_.remove(&u.link);
+  return true;
+}
+
+bool owned_fifo::empty() const noexcept {
+  return list_.empty() && inbox_.empty();
+}
+
+// RACY for all but the owner, who is the only one to walk the list.
+std::size_t owned_fifo::size() const noexcept {
+  return (is_owner(owner_) ? list_.size() : std::size_t{!list_.empty()}) + std::size_t{!inbox_.empty()};
+}
+
+// --- owned_ordered ---
+
+void owned_ordered::insert(descriptor& u) noexcept {
+  mark_contained(u);
+  if (order_ == order::priority) {
+    buckets_.push_back(&u.link, level_index(u));
+  } else {
+    list_.push_front(&u.link);
+  }
+}
+
+void owned_ordered::do_push(descriptor& u) {
+  if (is_owner(owner_))
+    return insert(u);
+  u.state.post();
+  inbox_.push(&u.link); // GONE: the owner may run it now
+  notify_owner();
+}
+
+void owned_ordered::drain(worker&) {
+  queue::intrusive_fifo arrived;
+  if (!inbox_.take_into(arrived))
+    return;
+  while (queue::link* l = arrived.pop_front())
+    insert(descriptor::from(*l));
+}
+
+descriptor* owned_ordered::do_pop(worker& here) {
+  if (!inbox_.empty())
+    drain(here);
+  return unit_of(order_ == order::priority ? buckets_.pop_front() : list_.pop_front());
+}
+
+descriptor* owned_ordered::do_pop_oldest(worker& here) {
+  if (order_ == order::priority)
+    return do_pop(here);
+  if (!inbox_.empty())
+    drain(here);
+  return unit_of(list_.pop_back());
+}
+
+bool owned_ordered::do_remove(descriptor& u, worker* here) {
+  if (here == nullptr || here != owner() || u.home != this)
+    return false;
+  if (u.state.load() == unit::state::posted)
+    drain(*here);
+  if (!in_container(u))
+    return false;
+  if (order_ == order::priority) {
+    buckets_.remove(&u.link, level_index(u));
+  } else {
+    list_.remove(&u.link);
+  }
+  return true;
+}
+
+bool owned_ordered::empty() const noexcept {
+  return list_.empty() && buckets_.empty() && inbox_.empty();
+}
+
+std::size_t owned_ordered::size() const noexcept {
+  if (!is_owner(owner_))
+    return std::size_t{!empty()};
+  return (order_ == order::priority ? buckets_.size() : list_.size()) + std::size_t{!inbox_.empty()};
+}
+
+// --- shared_pool ---
+
+void shared_pool::do_push(descriptor& u) {
+  u.link.next = nullptr; // not in the list yet; see do_remove()
+  mark_contained(u);
+  switch (order_) {
+  case order::fifo:
+    list_.push_back(&u.link);
+    break;
+  case order::lifo:
+    list_.push_front(&u.link);
+    break;
+  case order::priority:
+    buckets_.push_back(&u.link, level_index(u));
+    break;
+  }
+}
+
+descriptor* shared_pool::do_pop(worker&) {
+  return unit_of(order_ == order::priority ? buckets_.pop_front() : list_.pop_front());
+}
+
+descriptor* shared_pool::do_pop_oldest(worker& here) {
+  return order_ == order::lifo ? unit_of(list_.pop_back()) : do_pop(here);
+}
+
+bool shared_pool::do_remove(descriptor& u, worker*) {
+  // A ready unit of this pool is in its list, or somebody is between push and insertion or between pop and
+  // run: then its link is null, which is written under the lock. apply_migration() clears the link before it
+  // names a new home, so a unit on its way here is seen as such.
+  if (order_ == order::priority || u.home != this)
+    return false;
+  return list_.remove_if(&u.link,
+                         [&u, this] { return u.home == this && in_container(u) && u.link.next != nullptr; });
+}
+
+std::size_t shared_pool::size() const noexcept {
+  return order_ == order::priority ? buckets_.size() : list_.size();
+}
+
+// --- deque_pool ---
+
+void deque_pool::do_push(descriptor& u) {
+  mark_contained(u);
+  if (is_owner(owner_)) {
+    deque_.push_bottom(&u);
+    return;
+  }
+  if (sharing_ != nullptr && owner() == nullptr) {
+    // The worker was removed; its group takes the unit.
+    sharing_->adopt(u);
+    return;
+  }
+  inbox_.push_back(&u.link); // GONE: u may run already
+  notify_owner();
+  if (sharing_ == nullptr)
+    return;
+  base::light_fence(); // pairs with the heavy fence in group::remove_worker(): either that finds the unit, or
+                       // we see no owner
+  if (owner() != nullptr)
+    return;
+  while (queue::link* l = inbox_.pop_front())
+    sharing_->adopt(descriptor::from(*l));
+}
+
+void deque_pool::drain(worker&) {
+  queue::intrusive_fifo arrived;
+  inbox_.pop_front_into(arrived, decision_budget);
+  while (queue::link* l = arrived.pop_front())
+    deque_.push_bottom(&descriptor::from(*l));
+}
+
+descriptor* deque_pool::do_pop(worker& here) {
+  if (&here != owner())
+    return do_steal(here);
+  if (descriptor* u = deque_.pop_bottom())
+    return u;
+  return unit_of(inbox_.pop_front());
+}
+
+descriptor* deque_pool::do_steal(worker& thief) {
+  ++thief.counters.steal_attempts;
+  if (auto taken = deque_.steal(); taken.item != nullptr)
+    return taken.item;
+  return unit_of(inbox_.pop_front());
+}
+
+descriptor* deque_pool::do_pop_oldest(worker& here) {
+  if (&here != owner())
+    return do_steal(here);
+  if (descriptor* u = unit_of(inbox_.pop_front()))
+    return u;
+  return deque_.steal_top_by_owner();
+}
+
+bool deque_pool::empty() const noexcept {
+  return deque_.empty() && inbox_.empty();
+}
+
+std::size_t deque_pool::size() const noexcept {
+  return deque_.size() + inbox_.size();
+}
+
+std::unique_ptr<pool> make_pool(order o, access a) {
+  const bool one_consumer = a <= access::mpsc;
+  if (!one_consumer)
+    return std::make_unique<shared_pool>(o, a);
+  if (o == order::fifo)
+    return std::make_unique<owned_fifo>(a);
+  return std::make_unique<owned_ordered>(o, a);
+}
+
+} // namespace weft::sched

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+// Pools: ready units that a user can name, attach to schedulers, and write himself. Argobots' pools with the
+// access modes made into three constructions: owned (one consumer, no atomics for it), shared (a spin lock),
+// deque (Chase-Lev).
+//
+// Ownership: a unit in a pool belongs to the pool. `owner` of an owned or deque pool is the worker whose
+// scheduler lists it first; pushes by anyone else go through an inbox that the owner empties.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "weft/base/export.hpp"
+#include "weft/queue/chase_lev_deque.hpp"
+#include "weft/queue/intrusive_fifo.hpp"
+#include "weft/queue/locked_fifo.hpp"
+#include "weft/queue/mpsc_inbox.hpp"
+#include "weft/queue/priority_buckets.hpp"
+#include "weft/sched/parking.hpp"
+#include "weft/unit/descriptor.hpp"
+
+namespace weft::sched {
+
+using unit::descriptor;
+
+struct worker;
+class group;
+
+// For fork(): nobody attaches or detaches a pool while the lock is held.
+void lock_attaching() noexcept;
+void unlock_attaching() noexcept;
+
+// Who may push and pop at the same time. `owned` serves private, single- and multi-producer use with one
+// consumer.
+enum class access : std::uint8_t { priv, spsc, mpsc, spmc, mpmc };
+
+enum class order : std::uint8_t { fifo, lifo, priority };
+
+// What the fast paths may do without a virtual call.
+enum class fast_path : std::uint8_t { none, owned_fifo, deque };
+
+class WEFT_API pool {
+ public:
+  virtual ~pool();
+  pool(const pool&) = delete;
+  pool& operator=(const pool&) = delete;
+
+  // Makes `u` ready here and wakes a worker if one that serves this pool sleeps and none is searching: a
+  // do_push() of a user's own need not announce(). Contexts: any but signal handlers. Switches: never.
+  // Errors: none for the shipped pools.
+  void push(descriptor& u);
+
+  // For schedulers. Takes the unit that is next, or null. Contexts: a scheduler of a worker that serves the
+  // pool. Switches: never.
+  descriptor* pop(worker& here) { return do_pop(here); }
+  // As pop, for a worker that is not the owner; by default the same.
+  descriptor* steal(worker& thief) { return do_steal(thief); }
+  // Takes the unit that waits longest, for fairness; by default the same as pop.
+  descriptor* pop_oldest(worker& here) { return do_pop_oldest(here); }
+  // Takes this very unit out. False: it is not here, or this pool cannot. Contexts: the owner where there is
+  // one.
+  bool remove(descriptor& u, worker* here) { return do_remove(u, here); }
+  // Moves what others left in the inbox to where pop() looks. Contexts: the owner.
+  virtual void drain(worker& here);
+
+  // RACY: both may be out of date when they return.
+  [[nodiscard]] virtual bool empty() const noexcept { return size() == 0; }
+  [[nodiscard]] virtual std::size_t size() const noexcept = 0;
+
+  [[nodiscard]] fast_path fast() const noexcept { return fast_; }
+  [[nodiscard]] access mode() const noexcept { return access_; }
+  [[nodiscard]] bool single_consumer() const noexcept { return access_ <= access::mpsc; }
+  [[nodiscard]] worker* owner() const noexcept { return owner_.load_relaxed(); }
+  // Pools that hand units to each other (work stealing): a unit of one may go on in another.
+  [[nodiscard]] const group* sharing() const noexcept { return sharing_; }
+  // A unit that lives in this pool may go on at `other`.
+  [[nodiscard]] bool same_family(const pool& other) const noexcept {
+    return this == &other || (sharing_ != nullptr && sharing_ == other.sharing_);
+  }
+
+  sleepers& waiting_workers() noexcept { return sleepers_; }
+
+  // Called when a scheduler that lists this pool starts or stops on a worker. Errors: std::system_error
+  // (operation_not_permitted) if a second worker attaches to a pool with a single consumer.
+  // `as_main`: the scheduler lists the pool first. A deque belongs to such a worker only, for the others
+  // steal from it.
+  void attach(worker& w, bool as_main = true);
+  void detach(worker& w) noexcept;
+  // Wakes one worker that serves this pool, if one sleeps and none searches.
+  void announce() noexcept {
+    if (sleepers_.any()) [[unlikely]]
+      wake_one();
+  }
+  // Tells the owner that its inbox is not empty.
+  void notify_owner() noexcept;
+  // In the child of fork(): empties the pool whatever state it was caught in. A pool written by a user
+  // overrides do_forget().
+  void forget_after_fork();
+
+ protected:
+  explicit pool(access a, fast_path f = fast_path::none) noexcept : fast_(f), access_(a) {}
+
+  virtual void do_push(descriptor& u) = 0;
+  virtual descriptor* do_pop(worker& here) = 0;
+  virtual descriptor* do_steal(worker& thief) { return do_pop(thief); }
+  virtual descriptor* do_pop_oldest(worker& here) { return do_pop(here); }
+  virtual bool do_remove(descriptor&, worker*) { return false; }
+  virtual void do_forget() {}
+
+  base::atomic<worker*> owner_{nullptr};
+  const group* sharing_ = nullptr;
+
+ private:
+  using spot_list = std::vector<parking_spot*>;
+
+  void wake_one() noexcept;
+  void publish_servers();
+
+  const fast_path fast_;
+  const access access_;
+  sleepers sleepers_;
+  // Replaced as a whole; old lists live until the pool dies, since a push may still read one. Attaching is
+  // rare.
+  base::atomic<const spot_list*> servers_{nullptr};
+  std::vector<std::unique_ptr<const spot_list>> server_lists_;
+  std::vector<worker*> attached_;
+};
+
+// FIFO with one consumer; the home of most threads in a private set-up. The owner's push and pop are plain
+// stores.
+class WEFT_API owned_fifo final : public pool {
+ public:
+  explicit owned_fifo(access a = access::mpsc) noexcept : pool(a, fast_path::owned_fifo) {}
+
+  queue::intrusive_fifo& list() noexcept { return list_; }
+  void drain(worker& here) override;
+  [[nodiscard]] bool empty() const noexcept override;
+  [[nodiscard]] std::size_t size() const noexcept override;
+
+ protected:
+  void do_push(descriptor& u) override;
+  descriptor* do_pop(worker& here) override;
+  bool do_remove(descriptor& u, worker* here) override;
+  void do_forget() override;
+
+ private:
+  queue::intrusive_fifo list_;
+  queue::mpsc_inbox inbox_;
+};
+
+// LIFO or priority order with one consumer.
+class WEFT_API owned_ordered final : public pool {
+ public:
+  owned_ordered(order o, access a) noexcept : pool(a), order_(o) {}
+
+  void drain(worker& here) override;
+  [[nodiscard]] bool empty() const noexcept override;
+  [[nodiscard]] std::size_t size() const noexcept override;
+
+ protected:
+  void do_push(descriptor& u) override;
+  descriptor* do_pop(worker& here) override;
+  descriptor* do_pop_oldest(worker& here) override;
+  bool do_remove(descriptor& u, worker* here) override;
+  void do_forget() override;
+
+ private:
+  void insert(descriptor& u) noexcept;
+
+  const order order_;
+  queue::intrusive_fifo list_;                        // lifo
+  queue::priority_buckets<queue::null_lock> buckets_; // priority
+  queue::mpsc_inbox inbox_;
+};
+
+// FIFO, LIFO or priority order for any number of producers and consumers, under a spin lock.
+class WEFT_API shared_pool final : public pool {
+ public:
+  shared_pool(order o, access a) noexcept : pool(a), order_(o) {}
+
+  [[nodiscard]] std::size_t size() const noexcept override;
+
+ protected:
+  void do_push(descriptor& u) override;
+  descriptor* do_pop(worker& here) override;
+  descriptor* do_pop_oldest(worker& here) override;
+  bool do_remove(descriptor& u, worker* here) override;
+  void do_forget() override;
+
+ private:
+  const order order_;
+  queue::locked_fifo list_;                          // fifo, lifo
+  queue::priority_buckets<base::spin_lock> buckets_; // priority
+};
+
+// Work stealing: the owner at the bottom, thieves at the top, others through an inbox that thieves may take
+// from too.
+class WEFT_API deque_pool final : public pool {
+ public:
+  // `family`: the group whose deques hand units to each other; null: this pool stands alone.
+  explicit deque_pool(const group* family = nullptr) : pool(access::mpmc, fast_path::deque) {
+    sharing_ = family;
+  }
+
+  queue::chase_lev_deque<descriptor>& deque() noexcept { return deque_; }
+  void drain(worker& here) override;
+  [[nodiscard]] bool empty() const noexcept override;
+  [[nodiscard]] std::size_t size() const noexcept override;
+
+ protected:
+  void do_push(descriptor& u) override;
+  descriptor* do_pop(worker& here) override;
+  descriptor* do_steal(worker& thief) override;
+  descriptor* do_pop_oldest(worker& here) override;
+  void do_forget() override;
+
+ private:
+  queue::chase_lev_deque<descriptor> deque_;
+  queue::locked_fifo inbox_;
+};
+
+// The shipped pool for an order and an access mode.
+WEFT_API std::unique_ptr<pool> make_pool(order o, access a);
+
+} // namespace weft::sched

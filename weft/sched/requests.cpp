@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// Cancel, migrate, suspend, resume: bits of descriptor::requests and what becomes of them.
+#include "weft/sched/requests.hpp"
+
+#include <mutex>
+#include <system_error>
+
+#include "weft/sched/switch.hpp"
+#include "weft/unit/exit.hpp"
+
+namespace weft::sched {
+
+void request_cancel(descriptor& u) {
+  if (u.has(unit::not_cancellable)) {
+    throw std::system_error(std::make_error_code(std::errc::operation_not_permitted),
+                            "weft: the primary thread cannot be cancelled");
+  }
+  // release: pairs with the acquire in act_on_requests(): the reason for the cancellation is seen by what
+  // unwinds.
+  u.traits.fetch_or_acq_rel(unit::cancel_requested);
+}
+
+void request_migration(descriptor& u, pool& target, unit::migration_callback callback, void* argument) {
+  if (u.state.load() == unit::state::finished ||
+      (u.traits.load_relaxed() & (unit::not_cancellable | unit::embedded)) != 0) {
+    throw std::system_error(std::make_error_code(std::errc::invalid_argument),
+                            "weft: this unit has ended or may not migrate");
+  }
+  if (!unit::request_migration(u, {&target, callback, argument})) {
+    throw std::system_error(std::make_error_code(std::errc::invalid_argument), "weft: this unit has ended");
+  }
+  // A unit that waits in a pool need not wait for its turn there.
+  worker* w = on_worker() ? &here() : nullptr;
+  if (u.home != nullptr && u.home->remove(u, w))
+    make_ready(u);
+}
+
+void apply_migration(descriptor& u) noexcept {
+  // acquire: the extension that the requester may have made; pairs with the release of its lock bit
+  static_cast<void>(u.traits.load_acquire());
+  unit::extension& e = *u.extension;
+  unit::migration m;
+  {
+    std::lock_guard held(e.lock);
+    if ((u.traits.load_relaxed() & unit::migration_requested) == 0)
+      return;
+    m = e.pending;
+    e.migrations_done.fetch_add_relaxed(1);
+    u.link.next = nullptr; // in no list: see shared_pool::do_remove()
+    u.home = m.target;
+    u.traits.fetch_and_acq_rel(
+        ~std::uint64_t{unit::migration_requested}); // last: migrate_to_and_wait() looks at it alone
+  }
+  if (on_worker()) {
+    ++here().counters.migrations;
+    here().note(trace::event::migrate, &u);
+  }
+  if (m.callback != nullptr)
+    m.callback(u, m.argument);
+}
+
+void act_on_requests() {
+  descriptor& self = *here().current;
+  const std::uint64_t asked = self.traits.load_acquire();
+  if ((asked & unit::cancel_requested) != 0 && (asked & unit::unwinding) == 0) {
+    self.traits.fetch_or_relaxed(
+        unit::unwinding); // relaxed: only this thread looks; destructors that wait must not throw
+    throw unit::exit_request{true};
+  }
+  if ((asked & unit::migration_requested) != 0) {
+    // make_ready() carries it out once the thread has left its stack.
+    leave([](void* u) { make_ready(*static_cast<descriptor*>(u)); }, &self);
+  }
+}
+
+void suspend() {
+  require_thread("suspend");
+  act_on_requests();
+  leave(
+      [](void* p) {
+        auto& u = *static_cast<descriptor*>(p);
+        std::uint64_t seen = u.traits.load_relaxed();
+        for (;;) {
+          const bool resumed = (seen & unit::resume_permit) != 0;
+          const std::uint64_t next =
+              resumed ? seen & ~std::uint64_t{unit::resume_permit} : seen | unit::suspended;
+          // acq_rel: publishes the left context to resume(), or sees what resume() published
+          if (!u.traits.cas_weak_acq_rel(seen, next))
+            continue;
+          if (resumed)
+            make_ready(u);
+          return;
+        }
+      },
+      here().current);
+  act_on_requests();
+}
+
+void resume(descriptor& u) {
+  std::uint64_t seen = u.traits.load_relaxed();
+  for (;;) {
+    const bool waits = (seen & unit::suspended) != 0;
+    const std::uint64_t next = waits ? seen & ~std::uint64_t{unit::suspended} : seen | unit::resume_permit;
+    if (!u.traits.cas_weak_acq_rel(seen, next))
+      continue; // pairs with the same in suspend()
+    if (waits)
+      make_ready(u);
+    return;
+  }
+}
+
+} // namespace weft::sched

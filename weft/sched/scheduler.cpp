@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// The shipped schedulers.
+#include "weft/sched/scheduler.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+#include <system_error>
+
+#include "weft/sched/worker.hpp"
+
+namespace weft::sched {
+namespace {
+
+// Xorshift64* (Vigna 2016): a victim need not be more random than that.
+std::uint64_t next_random(std::uint64_t& state) noexcept {
+  state ^= state >> 12;
+  state ^= state << 25;
+  state ^= state >> 27;
+  return state * 0x2545F4914F6CDD1DULL;
+}
+
+std::uint64_t seed_for(const worker& w) noexcept {
+  return 0x9E3779B97F4A7C15ULL * (w.number + 1);
+}
+
+// One unit from pools [first, last), beginning at a random one.
+descriptor* steal_among(worker& thief, std::span<const std::shared_ptr<pool>> pools, std::size_t first,
+                        std::size_t last, std::uint64_t& seed) {
+  const std::size_t count = last - first;
+  if (count == 0)
+    return nullptr;
+  std::size_t at = next_random(seed) % count;
+  for (std::size_t tried = 0; tried < count; ++tried, at = at + 1 == count ? 0 : at + 1) {
+    pool& victim = *pools[first + at];
+    if (victim.empty())
+      continue;
+    if (descriptor* u = victim.steal(thief)) {
+      ++thief.counters.steals;
+      thief.note(trace::event::steal, u, victim.owner() != nullptr ? victim.owner()->number : 0);
+      return u;
+    }
+  }
+  return nullptr;
+}
+
+} // namespace
+
+scheduler::scheduler(std::vector<std::shared_ptr<pool>> pools) : pools_(std::move(pools)) {
+  if (pools_.empty() || std::find(pools_.begin(), pools_.end(), nullptr) != pools_.end()) {
+    throw std::system_error(std::make_error_code(std::errc::invalid_argument),
+                            "weft: a scheduler needs pools, none of them null");
+  }
+}
+
+scheduler::~scheduler() = default;
+
+bool scheduler::has_work() const noexcept {
+  return std::any_of(pools_.begin(), pools_.end(), [](const auto& p) { return !p->empty(); });
+}
+
+void scheduler::start(worker& w) {
+  std::size_t attached = 0;
+  try {
+    for (; attached < pools_.size(); ++attached)
+      pools_[attached]->attach(w, attached == 0);
+    on_start(w);
+  } catch (...) {
+    while (attached > 0)
+      pools_[--attached]->detach(w);
+    throw;
+  }
+}
+
+void scheduler::stop(worker& w) noexcept {
+  on_stop(w);
+  for (const auto& p : pools_)
+    p->detach(w);
+}
+
+descriptor* fifo_scheduler::next(worker& here) {
+  for (std::size_t tried = 0; tried < pools().size(); ++tried) {
+    pool& p = *pools()[turn_];
+    turn_ = turn_ + 1 == pools().size() ? 0 : turn_ + 1;
+    if (descriptor* u = p.pop(here))
+      return u;
+  }
+  return nullptr;
+}
+
+descriptor* priority_scheduler::next(worker& here) {
+  for (const auto& p : pools()) {
+    if (descriptor* u = p->pop(here))
+      return u;
+  }
+  return nullptr;
+}
+
+descriptor* random_stealing_scheduler::next(worker& here) {
+  if (descriptor* u = main_pool().pop(here))
+    return u;
+  if (seed_ == 0)
+    seed_ = seed_for(here);
+  return steal_among(here, pools(), 1, pools().size(), seed_);
+}
+
+hierarchical_scheduler::hierarchical_scheduler(std::vector<std::shared_ptr<pool>> pools,
+                                               std::vector<int> distances)
+    : scheduler(std::move(pools)) {
+  if (distances.size() + 1 != this->pools().size() || !std::is_sorted(distances.begin(), distances.end())) {
+    throw std::system_error(std::make_error_code(std::errc::invalid_argument),
+                            "weft: one distance for each pool but the first, nearest first");
+  }
+  for (std::size_t first = 0; first < distances.size();) {
+    std::size_t last = first;
+    while (last < distances.size() && distances[last] == distances[first])
+      ++last;
+    levels_.emplace_back(first + 1, last + 1);
+    first = last;
+  }
+}
+
+descriptor* hierarchical_scheduler::next(worker& here) {
+  if (descriptor* u = main_pool().pop(here))
+    return u;
+  if (seed_ == 0)
+    seed_ = seed_for(here);
+  for (const auto& [first, last] : levels_) {
+    if (descriptor* u = steal_among(here, pools(), first, last, seed_))
+      return u;
+  }
+  return nullptr;
+}
+
+} // namespace weft::sched

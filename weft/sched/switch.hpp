@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+// The paths that decide what Weft costs: create, yield, yield_to, join. Inlined into the caller, so that the
+// compiler saves only what is live at the switch. Each has a slow twin in lifecycle.cpp for everything that
+// is rare.
+//
+// Exceptions: the C++ run time keeps "what is caught now" and "how many fly" per kernel thread. A thread that
+// leaves while either is non-zero goes the slow way, which keeps them with the thread.
+#pragma once
+
+#include <new>
+#include <utility>
+
+#include "weft/sched/worker.hpp"
+#include "weft/technique/full_lazy.hpp"
+#include "weft/technique/run_to_completion.hpp"
+#include "weft/unit/extension.hpp"
+
+namespace weft::sched {
+
+// What the techniques need of a worker.
+struct worker_for_techniques : worker {
+  static worker& here() noexcept { return sched::here(); }
+  [[noreturn]] WEFT_API static void end_thread() noexcept;
+};
+
+// --- slow twins (lifecycle.cpp) ---
+WEFT_API void yield_slowly();
+WEFT_API void yield_to_slowly(descriptor& target);
+// Nothing else is ready here: a look around from time to time, so that a caller who spins does not stop the
+// rest.
+WEFT_API void yield_alone();
+WEFT_API void suspend_to_slowly(descriptor& target);
+// A yield whose successor was taken out of the deque and has not started.
+WEFT_API void yield_to_unstarted(descriptor& next);
+// Makes the unit ready that has just left its stack.
+WEFT_API void republish(void* u);
+WEFT_API void join_slowly(descriptor& u);
+WEFT_API void join_tasklet_slowly(descriptor& u);
+// A descriptor from whatever cache the caller may use. Errors: std::bad_alloc.
+WEFT_API descriptor& allocate_unit_slowly();
+WEFT_API void free_unit_slowly(descriptor& u) noexcept;
+WEFT_API void submit_slowly(descriptor& u);
+// Leaves the running thread: marks it blocked, picks what runs next, and calls `then(argument)` on that one's
+// stack, where the thread may be published. Returns when somebody has resumed it. Contexts: thread. Switches:
+// always. SWITCH: may resume on another worker.
+WEFT_API void leave(arch::arrival_function then, void* argument);
+// The same, continuing `next`, which the caller has taken from wherever it was blocked and which
+// can_leave_to() allows.
+WEFT_API void leave_to(descriptor& next, arch::arrival_function then, void* argument);
+// The same; if `then` returns false the caller goes on, and `next` stays blocked. Returns what `then`
+// returned.
+WEFT_API bool leave_to_if(descriptor& next, arch::conditional_function then, void* argument);
+// Whether the caller is a thread on a worker that may continue `next` in its place.
+[[nodiscard]] WEFT_API bool can_leave_to(const descriptor& next) noexcept;
+// Starts `u`, which is in no pool, in place of the running thread, which becomes ready. Where that cannot be
+// (the caller is no thread on a worker, no stack can be had) `u` is pushed to its pool. Contexts: all but
+// signal handlers. Switches: may.
+WEFT_API void start_now(descriptor& u);
+// A fork from what may not wait for it: throws std::system_error(operation_not_permitted) for tasklets and
+// schedulers, returns for foreign kernel threads.
+WEFT_API void refuse_fork();
+// What a worker does from time to time: timers, event sources, what others ask of it. For long runs of forks
+// and joins, which make no other decision. Contexts: thread. Switches: may.
+WEFT_API void look_around();
+// After a call on the joiner's stack: looks around if that is due, and goes back to the joiner's own pool if
+// this worker does not serve it. Contexts: thread. Switches: may. A request to cancel waits for the next
+// scheduling point.
+WEFT_API void settle_after_inline_call() noexcept;
+// The rare part of the end of a unit that ran on its joiner's stack: local storage, and in the child of
+// fork() the joiner inherits what the unit was told. Switches: may (destructors).
+WEFT_API void end_inlined(descriptor& u, descriptor& joiner) noexcept;
+// Acts on a cancellation or migration that was asked of the running thread. Errors: throws
+// unit::exit_request.
+WEFT_API void act_on_requests();
+// Throws std::system_error(operation_not_permitted) unless the caller is a thread on a worker.
+WEFT_API void require_thread(const char* what);
+// Makes a blocked unit ready: in the pool of the worker that calls if that one takes units of its family,
+// else in its own.
+WEFT_API void make_ready(descriptor& u);
+
+[[gnu::always_inline]] inline bool serves(const worker& w, const descriptor& u) noexcept {
+  return u.home->owner() == &w || (w.hot != nullptr && u.home->same_family(*w.hot));
+}
+
+// Starts or continues `next` in place of `self`, which the caller has put where it belongs. `next` has a
+// stack.
+[[gnu::always_inline]] inline void hand_over(worker& w, descriptor& self, descriptor& next) noexcept {
+  next.state.start_running();
+  w.current = &next;
+  arch::swap(self.context, next.context); // SWITCH: may resume on another worker
+}
+
+// A yield in a work-stealing pool: the oldest unit runs next, and the caller goes to the owner's end once it
+// has left its stack, since a thief may take it from there. Taking the youngest, as every other decision
+// does, would give the caller back to itself.
+[[gnu::always_inline]] inline void yield_on_deque(worker& w) {
+  descriptor& self = *w.current;
+  if (w.deque == nullptr || --w.budget < 0 || self.has(unit::slow_mask) || arch::any(*w.exceptions))
+      [[unlikely]] {
+    return yield_slowly();
+  }
+  descriptor* next = w.deque->steal_top_by_owner();
+  if (next == nullptr) [[unlikely]]
+    return yield_alone();
+  if (!next->has_started()) [[unlikely]]
+    return yield_to_unstarted(*next);
+  self.state.block();
+  next->state.start_running();
+  w.current = next;
+  arch::swap_with(self.context, next->context, &republish, &self); // SWITCH: may resume on another worker
+}
+
+// Lets others run; the caller goes to the end of its pool. Contexts: thread; on a foreign kernel thread it is
+// sched_yield(2). Switches: may. Errors: std::system_error(operation_not_permitted) from a tasklet; unwinds
+// the thread if it was cancelled.
+[[gnu::always_inline]] inline void yield() {
+  worker& w = here();
+  queue::intrusive_fifo* fifo = w.fifo;
+  if (fifo == nullptr)
+    return yield_on_deque(w);
+  if (--w.budget < 0) [[unlikely]]
+    return yield_slowly();
+  queue::link* head = fifo->first();
+  if (head == fifo->end()) [[unlikely]]
+    return yield_alone();
+  descriptor& self = *w.current;
+  descriptor& next = descriptor::from(*head);
+  if (!next.has_started() || self.home != w.listed || self.has(unit::slow_mask) || arch::any(*w.exceptions))
+      [[unlikely]] {
+    return yield_slowly();
+  }
+  fifo->pop_first(head);
+  self.state.make_ready();
+  fifo->push_back(&self.link);
+  hand_over(w, self, next);
+}
+
+// As yield, but `target` runs next if it is ready in a pool that can give it up; the caller takes its place
+// there. Else a plain yield.
+[[gnu::always_inline]] inline void yield_to(descriptor& target) {
+  worker& w = here();
+  descriptor& self = *w.current;
+  pool* listed = w.listed;
+  if (target.home != listed || self.home != listed || --w.budget < 0 ||
+      target.state.load() != unit::state::ready || self.has(unit::slow_mask) || arch::any(*w.exceptions))
+      [[unlikely]] {
+    return yield_to_slowly(target);
+  }
+  queue::intrusive_fifo::replace(&target.link, &self.link);
+  self.state.make_ready();
+  hand_over(w, self, target);
+}
+
+// Blocks the caller and continues `target`, which is blocked, known to nobody else, and of a pool that this
+// worker serves. The caller can be resumed as soon as `target` runs. Contexts: thread. Switches: always.
+[[gnu::always_inline]] inline void suspend_to(descriptor& target) {
+  worker& w = here();
+  descriptor& self = *w.current;
+  if (arch::any(*w.exceptions)) [[unlikely]]
+    return suspend_to_slowly(target);
+  self.state.block();
+  hand_over(w, self, target);
+}
+
+// On a kernel thread that is no worker, `w` is a front without caches: no slab belongs to it, so
+// free_unit_slowly() is called.
+[[gnu::always_inline]] inline void free_unit(worker& w, descriptor& u) noexcept {
+  if (!w.descriptors.free_here(&u)) [[unlikely]]
+    free_unit_slowly(u);
+}
+
+// Puts a new unit into the pool where the caller's units go.
+[[gnu::always_inline]] inline void submit(worker& w, descriptor& u) {
+  if (queue::intrusive_fifo* fifo = w.fifo) {
+    fifo->push_back(&u.link);
+  } else if (auto* deque = w.deque) {
+    deque->push_bottom(&u);
+    w.hot->announce();
+  } else {
+    submit_slowly(u);
+  }
+}
+
+// A descriptor to fill; `w` is a worker with a hot pool.
+[[gnu::always_inline]] inline descriptor& allocate_unit(worker& w) {
+  descriptor* u = w.descriptors.allocate();
+  if (u == nullptr) [[unlikely]]
+    throw std::bad_alloc();
+  return *u;
+}
+
+// Makes a unit and puts it into the pool where the caller's units go. `fill(u)` constructs the closure; it
+// may throw, and may switch unless `FillIsTrivial`. Contexts: all but signal handlers. Switches: never of
+// itself. Errors: std::bad_alloc, std::system_error if the runtime cannot start; what fill throws. Nothing is
+// left behind then.
+template <bool FillIsTrivial, class Fill>
+[[gnu::always_inline]] inline descriptor& create(const unit::operations& o, std::uint64_t traits,
+                                                 Fill&& fill) {
+  worker& w = here();
+  if (FillIsTrivial && w.fifo != nullptr) [[likely]] {
+    descriptor& u = allocate_unit(w);
+    unit::initialise(u, o, w.hot, traits);
+    fill(u);
+    w.fifo->push_back(&u.link);
+    return u;
+  }
+  if (FillIsTrivial && w.deque != nullptr) [[likely]] {
+    descriptor& u = allocate_unit(w);
+    unit::initialise(u, o, w.hot, traits);
+    fill(u);
+    w.deque->push_bottom(&u);
+    w.hot->announce();
+    return u;
+  }
+  descriptor& u = allocate_unit_slowly();
+  try {
+    fill(u);
+  } catch (...) {
+    free_unit(here(), u);
+    throw;
+  }
+  worker& now = here(); // the closure's constructor may have switched
+  unit::initialise(u, o, now.hot, traits);
+  submit(now, u);
+  return u;
+}
+
+// Waits until `u` has ended; the caller then owns its descriptor. One caller a unit. A unit that has not
+// started and that this worker may take out of its pool is started by a jump, and the caller goes on at this
+// very place when it ends: that keeps the return predictor in step. Contexts: thread, foreign kernel thread.
+// Switches: may. Errors: std::system_error: resource_deadlock_would_occur (itself), operation_not_permitted
+// (tasklet).
+[[gnu::always_inline]] inline void join(descriptor& u) {
+  worker& w = here();
+  if (u.home != w.listed || !u.is_fresh_and(unit::kind_thread)) [[unlikely]]
+    return join_slowly(u);
+  descriptor& self = *w.current;
+  if (--w.budget < 0 || self.has(unit::kind_mask) || arch::any(*w.exceptions)) [[unlikely]]
+    return join_slowly(u);
+  memory::stack_record* stack = w.stacks.allocate();
+  if (stack == nullptr) [[unlikely]]
+    return join_slowly(u);
+  queue::intrusive_fifo::unlink(&u.link);
+  stack->owner = &u;
+  u.stack = stack;
+  u.join.wait_before_start(self);
+  self.state.block();
+  u.state.start_running();
+  w.current = &u;
+  arch::save(self.context, u.context, stack->initial_stack_pointer(), stack->usable(),
+             &technique::full_lazy::entry_from_joiner<worker_for_techniques>,
+             &u); // SWITCH: may resume on another worker
+}
+
+// The same for a tasklet: run by a call on the worker's stack, if it has not started and this worker may take
+// it. Also frees it.
+[[gnu::always_inline]] inline void join_tasklet(descriptor& u) {
+  worker& w = here();
+  descriptor* self = w.current;
+  if (u.home != w.listed || !u.is_fresh_and(unit::kind_tasklet) || self->has(unit::kind_mask)) [[unlikely]] {
+    return join_tasklet_slowly(u);
+  }
+  queue::intrusive_fifo::unlink(&u.link);
+  w.current = &u;
+  technique::run_to_completion::run(u, w.base);
+  w.current = self;
+  if (u.traits.load_relaxed() != unit::kind_tasklet) [[unlikely]]
+    end_inlined(u, *self);
+  free_unit(w, u);
+}
+
+} // namespace weft::sched

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Deadlines of waiting units, one queue a worker. A worker looks at its own queue when its budget of
+// decisions is used up and when it is idle; idle workers also serve the queues of busy ones.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <mutex>
+#include <vector>
+
+#include "weft/base/atomic.hpp"
+#include "weft/base/export.hpp"
+
+namespace weft::sched {
+
+class timer_queue;
+
+// Nanoseconds on the monotonic clock.
+using deadline = std::int64_t;
+inline constexpr deadline no_deadline = std::numeric_limits<deadline>::max();
+
+// One wait. Ownership: the waiter; while armed its queue points to it.
+class WEFT_API timer {
+ public:
+  // Called once, under the queue's lock, by whichever worker finds the deadline passed. May make units ready;
+  // may not arm or disarm timers.
+  virtual void on_expiry() noexcept = 0;
+
+ protected:
+  timer() = default;
+  timer(const timer&) = delete;
+  ~timer() = default;
+
+ private:
+  friend class timer_queue;
+  deadline at_ = 0;
+  std::size_t slot_ = 0;                      // index in the heap
+  base::atomic<timer_queue*> queue_{nullptr}; // where it was armed last; its lock guards the other three
+  bool armed_ = false;
+};
+
+class WEFT_API timer_queue {
+ public:
+  // Errors: std::bad_alloc; std::system_error when the fault site timer_create is armed. The timer is not
+  // armed then.
+  void arm(timer& t, deadline at);
+
+  // True: it will not fire. False: it has fired; on_expiry() has returned. Any worker may call it for any
+  // queue.
+  static bool disarm(timer& t) noexcept;
+
+  // Gives all its timers to `other`: the worker has left. Errors: std::bad_alloc; nothing has moved then.
+  void move_to(timer_queue& other);
+
+  // Runs what has expired; returns how many.
+  int expire(deadline now) noexcept;
+
+  // RACY: for choosing how long to sleep, and for a look before taking the lock.
+  [[nodiscard]] deadline earliest() const noexcept { return earliest_.load_relaxed(); }
+  [[nodiscard]] std::size_t size() const noexcept;
+
+ private:
+  void sift_up(std::size_t slot) noexcept;
+  void sift_down(std::size_t slot) noexcept;
+  void place(timer* t, std::size_t slot) noexcept;
+  void remove_at(std::size_t slot) noexcept;
+
+  mutable std::mutex lock_;
+  std::vector<timer*> heap_;
+  base::atomic<deadline> earliest_{no_deadline};
+};
+
+} // namespace weft::sched

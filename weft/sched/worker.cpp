@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: MIT
+// The loop of a worker: look around, pick, run; search, then park. The parking protocol is argued in
+// README.md.
+#include "weft/sched/worker.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include "weft/base/assert.hpp"
+#include "weft/base/knob.hpp"
+#include "weft/os/clock.hpp"
+#include "weft/os/futex.hpp"
+#include "weft/sched/group.hpp"
+#include "weft/sched/requests.hpp"
+#include "weft/sched/stacked.hpp"
+#include "weft/sched/switch.hpp"
+#include "weft/unit/extension.hpp"
+
+namespace weft::sched {
+namespace {
+
+// Whatever asks who runs on a kernel thread that is no worker finds a unit that may not wait.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+constinit descriptor foreign_unit{.traits = unit::kind_loop | unit::not_cancellable};
+#pragma GCC diagnostic pop
+// Aligned as a worker is: here() hands it out as one.
+alignas(worker) constinit worker_front foreign_front{.current = &foreign_unit};
+
+constinit base::integer_knob idle_spin{"WEFT_IDLE_SPIN",
+                                       20,
+                                       {0, 1'000'000},
+                                       base::knob_scale::count,
+                                       "microseconds that an idle worker searches before it sleeps"};
+const base::knob_list listed{idle_spin};
+
+// How long a worker sleeps before it gives memory back: longer than the pauses of a program that is merely
+// uneven.
+constexpr deadline trim_after = 50'000'000;
+
+// What must not keep a worker from sleeping.
+constexpr std::uint32_t standing_attention = always_ask | tracing;
+
+using thread_technique = technique::full_lazy;
+
+} // namespace
+
+extern "C" {
+__thread worker_front* weft_current_worker __attribute__((tls_model("initial-exec"))) = &foreign_front;
+}
+
+[[gnu::noinline]] void set_here(worker* w) noexcept {
+  weft_current_worker = w != nullptr ? w : &foreign_front;
+}
+
+worker::worker(group& g, unsigned n) : owner_group(g), number(n) {
+  static constexpr unit::operations none{nullptr, nullptr, nullptr};
+  attention.store_relaxed(0);
+  unit::initialise(loop_unit, none, nullptr, unit::kind_loop | unit::not_cancellable);
+  current = &loop_unit;
+  attach_recorder();
+}
+
+worker::~worker() {
+  delete incoming.load(std::memory_order_acquire); // a scheduler that came too late
+  recorder.detach();
+}
+
+void worker::attach_recorder() noexcept {
+  recorder.attach(number, counters, [](void* w, bool on) { static_cast<worker*>(w)->set_tracing(on); }, this);
+}
+
+void worker::set_tracing(bool on) noexcept {
+  if (on) {
+    attention.fetch_or_acq_rel(tracing);
+  } else {
+    attention.fetch_and_acq_rel(~std::uint32_t{tracing});
+  }
+  call(refresh_waiting);
+}
+
+void worker::call(std::uint32_t bits) noexcept {
+  ask(bits);
+  if (spot.try_notify())
+    os::futex_wake(&spot.word(), 1);
+}
+
+void worker::refresh_hot() noexcept {
+  fifo = nullptr;
+  listed = nullptr;
+  deque = nullptr;
+  scheduler& s = active_scheduler();
+  hot = &s.main_pool();
+  pool* asked = s.hot_pool();
+  if ((attention.load_relaxed() & tracing) != 0)
+    asked = nullptr; // the slow paths record
+  if (asked != nullptr && asked->owner() == this) {
+    hot = asked;
+    if (asked->fast() == fast_path::owned_fifo) {
+      fifo = &static_cast<owned_fifo*>(asked)->list();
+      listed = asked;
+    }
+    if (asked->fast() == fast_path::deque)
+      deque = &static_cast<deque_pool*>(asked)->deque();
+  }
+  if (fifo == nullptr && deque == nullptr) {
+    attention.fetch_or_relaxed(always_ask);
+  } else {
+    attention.fetch_and_relaxed(~std::uint32_t{always_ask});
+  }
+}
+
+void worker::run_loop() noexcept {
+  for (;;) {
+    if ((attention.load_acquire() & ~standing_attention) != 0 && !serve_attention())
+      return;
+    if (budget < 0 || (attention.load_relaxed() & standing_attention) != 0)
+      look_around();
+    descriptor* u = std::exchange(handed, nullptr);
+    if (u == nullptr)
+      u = pick();
+    if (u == nullptr)
+      u = idle();
+    if (u != nullptr)
+      run(*u);
+  }
+}
+
+// False: leave the loop.
+bool worker::serve_attention() noexcept {
+  const std::uint32_t asked = attention.fetch_and_acq_rel(standing_attention) & ~standing_attention;
+  if ((asked & freeze_requested) != 0)
+    freeze();
+  if ((asked & workers_missing) != 0)
+    owner_group.refill();
+  if ((asked & inbox_waiting) != 0) {
+    drain_inboxes();
+  }
+  if ((asked & scheduler_waiting) != 0) {
+    if (auto* next = incoming.exchange(nullptr, std::memory_order_acquire)) {
+      // The new one first: pools that both list are never without their owner. set_scheduler() has checked
+      // that it can.
+      (*next)->start(*this);
+      main_scheduler->stop(*this);
+      use_scheduler(std::move(*next));
+      delete next;
+      refresh_hot();
+    }
+  }
+  if ((asked & refresh_waiting) != 0)
+    refresh_hot();
+  if ((asked & stop_requested) == 0)
+    return true;
+  if (descriptor* u = std::exchange(handed, nullptr))
+    u->home->push(*u);
+  while (!stacked.empty())
+    leave_stacked_scheduler(false); // another worker goes on with it
+  return false;
+}
+
+void worker::drain_inboxes() noexcept {
+  local.drain(*this);
+  drain_pools(*main_scheduler);
+  for (const auto& s : stacked)
+    drain_pools(*s);
+}
+
+void worker::drain_pools(scheduler& s) noexcept {
+  for (const auto& p : s.pools()) {
+    if (p->owner() == this)
+      p->drain(*this);
+  }
+}
+
+void worker::freeze() noexcept {
+  frozen.store(1, std::memory_order_release);
+  for (;;)
+    os::futex_wait(&frozen, 1);
+}
+
+void worker::look_around() noexcept {
+  if (budget >= 0 && --budget >= 0)
+    return;
+  budget = decision_budget;
+  pick_oldest = true;
+  const bool sources = owner_group.source_count_.load(std::memory_order_relaxed) != 0;
+  if (timers.earliest() != no_deadline)
+    counters.timers_fired += static_cast<unsigned>(timers.expire(os::now_ns()));
+  if (sources) {
+    ++counters.polls;
+    owner_group.poll_sources();
+  }
+}
+
+// In turn: a thread of `local` that yields must let the others run, and they it.
+descriptor* worker::pick() noexcept {
+  if (!local.empty() && !std::exchange(local_had_turn, true)) {
+    if (descriptor* u = local.pop(*this))
+      return u;
+  }
+  local_had_turn = false;
+  if (descriptor* u = pick_scheduled())
+    return u;
+  return local.empty() ? nullptr : local.pop(*this);
+}
+
+descriptor* worker::pick_scheduled() noexcept {
+  while (!stacked.empty()) {
+    if (stacked_budget-- > 0) {
+      if (descriptor* u = stacked.back()->next(*this))
+        return u;
+    }
+    leave_stacked_scheduler(!stacked.back()->has_work());
+  }
+  // Only where the scheduler would take from that pool anyway: else its order of pools would be lost at each
+  // yield.
+  if (pool* p = main_scheduler->hot_pool(); std::exchange(pick_oldest, false) && p != nullptr) {
+    if (descriptor* u = p->pop_oldest(*this))
+      return u;
+  }
+  return main_scheduler->next(*this);
+}
+
+void worker::run(descriptor& u) noexcept {
+  if (u.has(unit::migration_requested)) [[unlikely]] {
+    pool* before = u.home;
+    apply_migration(u);
+    if (u.home != before)
+      return u.home->push(u);
+  }
+  if (u.kind() == unit::kind_scheduler)
+    return enter_stacked_scheduler(u);
+  if (u.has(unit::cancel_requested) && !u.has_started()) [[unlikely]]
+    return drop(u);
+  if (u.kind() == unit::kind_thread)
+    return run_thread(u);
+  ++counters.started;
+  u.state.start_running();
+  current = &u;
+  note(trace::event::run, &u, 1);
+  technique::run_to_completion::call(u);
+  current = &loop_unit;
+  note(trace::event::stop_end, &u);
+  end_without_stack(*this, u);
+}
+
+void worker::run_thread(descriptor& u) noexcept {
+  const bool fresh = !u.has_started();
+  if (fresh && !thread_technique::take_stack(*this, u)) [[unlikely]] {
+    put_off(u);
+    return;
+  }
+  // Units of a family float: they go on where they are.
+  if (hot != nullptr && u.home != hot && u.home->same_family(*hot))
+    u.home = hot;
+  u.state.start_running();
+  current = &u;
+  note(trace::event::run, &u, 0);
+  if (!fresh) {
+    arch::swap(base, u.context);
+    return;
+  }
+  ++counters.started;
+  arch::save(base, u.context, u.stack->initial_stack_pointer(), u.stack->usable(),
+             &thread_technique::entry<worker_for_techniques>, &u);
+}
+
+// A unit that was cancelled before it started.
+void worker::drop(descriptor& u) noexcept {
+  if (u.operations->drop != nullptr)
+    u.operations->drop(u);
+  u.state.start_running();
+  end_without_stack(*this, u);
+}
+
+// No stack could be had: the unit waits until others have given theirs back. Where nobody can, that is said
+// once and the worker tries again more and more rarely, since memory may come from elsewhere.
+void worker::put_off(descriptor& u) noexcept {
+  ++counters.stack_failures;
+  u.state.make_ready();
+  u.home->push(u);
+  static std::atomic<bool> said{false};
+  if (!said.exchange(true)) {
+    base::warn("no memory for the stack of a thread (%s); it waits until another thread ends",
+               std::strerror(stacks.last_error()));
+  }
+  os::sleep_ns(100'000);
+}
+
+// --- stacked schedulers ---
+
+void worker::enter_stacked_scheduler(descriptor& u) noexcept {
+  auto child = scheduler_of_unit(u);
+  u.state.start_running();
+  try {
+    child->start(*this);
+  } catch (const std::exception& e) {
+    base::warn("a scheduler that was pushed into a pool cannot start: %s", e.what());
+    return end_scheduler_unit(*this, u);
+  }
+  stacked.push_back(std::move(child));
+  stacked_units.push_back(&u);
+  stacked_budget = decision_budget;
+  refresh_hot();
+}
+
+void worker::leave_stacked_scheduler(bool finished) noexcept {
+  auto child = std::move(stacked.back());
+  descriptor* u = stacked_units.back();
+  stacked.pop_back();
+  stacked_units.pop_back();
+  child->stop(*this);
+  stacked_budget = decision_budget;
+  refresh_hot();
+  if (finished)
+    return end_scheduler_unit(*this, *u);
+  u->state.make_ready();
+  u->home->push(*u);
+}
+
+// --- idle ---
+
+template <class Action>
+void worker::for_each_served_pool(Action action) noexcept {
+  action(static_cast<pool&>(local));
+  for (const auto& p : main_scheduler->pools())
+    action(*p);
+}
+
+bool worker::has_visible_work() noexcept {
+  bool found = false;
+  for_each_served_pool([&found](pool& p) { found = found || !p.empty(); });
+  return found;
+}
+
+// After a while without work: what the caches hold beyond a small stock goes back to the system.
+void worker::give_memory_back() noexcept {
+  constexpr std::size_t stacks_kept = 16;
+  trimmed = true;
+  trims.fetch_add_acq_rel(1);
+  stacks.trim(stacks_kept);
+  descriptors.trim();
+  trims.fetch_add_acq_rel(1);
+}
+
+// Leaves the search: whoever pushed meanwhile may have counted on it, so another sleeper takes over; and so
+// for the timer that this worker would have woken for.
+void worker::found_work() noexcept {
+  trimmed = false;
+  leave_search(spot, [this](auto action) { for_each_served_pool(action); });
+  const deadline at = owner_group.earliest_timer();
+  if (at != no_deadline)
+    owner_group.wake_before(at);
+}
+
+descriptor* worker::idle() noexcept {
+  spot.start_searching();
+  deadline spin_until = os::now_ns() + idle_spin.get() * 1000;
+  for (;;) {
+    const std::uint32_t asked = attention.load_relaxed() & ~standing_attention;
+    if (asked == inbox_waiting) {
+      // Still searching: to leave with the unit in the pool would wake another worker for it.
+      attention.fetch_and_acq_rel(~std::uint32_t{inbox_waiting});
+      drain_inboxes();
+    } else if (asked != 0) {
+      break;
+    }
+    if (descriptor* u = pick()) {
+      found_work();
+      return u;
+    }
+    const deadline now = os::now_ns();
+    counters.timers_fired += static_cast<unsigned>(owner_group.expire_timers_of_all(now));
+    if (owner_group.source_count_.load(std::memory_order_relaxed) != 0)
+      owner_group.poll_sources();
+    for (int i = 0; i < 16; ++i)
+      arch::relax();
+    if (now < spin_until || has_visible_work())
+      continue;
+    park();
+    spin_until = os::now_ns() + idle_spin.get() * 1000;
+  }
+  found_work();
+  return nullptr;
+}
+
+void worker::park() noexcept {
+  const auto each_pool = [this](auto action) { for_each_served_pool(action); };
+  sleeps_until.store_relaxed(
+      no_deadline);            // before (P2): whoever arms a timer from now on wakes us, or is seen below
+  enter_park(spot, each_pool); // (P1), (P2)
+  const bool stay = has_visible_work() || (attention.load_relaxed() & ~standing_attention) != 0;
+  if (!stay) {
+    ++counters.parks;
+    note(trace::event::park, nullptr);
+    deadline until = owner_group.sleep_until(*this);
+    if (!trimmed)
+      until = std::min(until, os::now_ns() + trim_after);
+    if (until == no_deadline) {
+      os::futex_wait(&spot.word(), static_cast<std::uint32_t>(idle_state::parked));
+    } else {
+      os::futex_wait_until(&spot.word(), static_cast<std::uint32_t>(idle_state::parked), until);
+    }
+    note(trace::event::unpark, nullptr);
+    if (!trimmed && !spot.is_notified() && os::now_ns() >= until)
+      give_memory_back();
+  }
+  sleeps_until.store_relaxed(0);
+  leave_park(spot, each_pool); // (P7)
+}
+
+} // namespace weft::sched

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// A worker: what runs units. It is not a kernel thread, it runs on one at a time. Its front holds what every
+// switch touches; the rest stands behind.
+//
+// Ownership: the worker itself (the code that runs on it) owns every field but `attention`, `spot`,
+// `next_deadline` and the inbox of its local pool.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "weft/arch/arch.hpp"
+#include "weft/arch/exception_state.hpp"
+#include "weft/base/export.hpp"
+#include "weft/memory/object_cache.hpp"
+#include "weft/memory/stack_cache.hpp"
+#include "weft/os/kernel_thread.hpp"
+#include "weft/sched/parking.hpp"
+#include "weft/sched/pool.hpp"
+#include "weft/sched/scheduler.hpp"
+#include "weft/sched/timer_queue.hpp"
+#include "weft/trace/recorder.hpp"
+#include "weft/unit/descriptor.hpp"
+
+namespace weft::sched {
+
+// Bits of worker_front::attention: why the next scheduling decision must go through the loop. Set by anyone,
+// cleared by the worker.
+enum attention : std::uint32_t {
+  inbox_waiting = 1,     // somebody pushed to a pool that this worker owns
+  stop_requested = 2,    // leave the loop
+  scheduler_waiting = 4, // a new main scheduler stands in `incoming`
+  always_ask = 8,        // the scheduler has no hot pool, or a stacked one is active
+  tracing = 16,          // events are recorded
+  not_a_worker = 32,     // the front of kernel threads that Weft did not start
+  refresh_waiting = 256, // tracing was switched: hot paths on or off
+  workers_missing = 128, // in the child of fork()
+  freeze_requested = 64, // stand still at the next decision (exit)
+};
+
+// Decisions between two visits of the loop, where timers, event sources and old units get their turn. Prime,
+// so that it does not fall in step with the program; a visit costs about 300 instructions, so one in 251 adds
+// about one to each decision (Go's 61 would add five).
+inline constexpr std::int32_t decision_budget = 251;
+
+struct worker_front {
+  descriptor* current = nullptr;         // what runs; a unit of kind_loop on the loop's own stack
+  queue::intrusive_fifo* fifo = nullptr; // the hot pool's list, if it is an owned fifo
+  queue::chase_lev_deque<descriptor>* deque = nullptr; // the hot pool's deque, if it is one
+  pool* listed = nullptr;                              // `hot`, if it is an owned fifo
+  pool* hot = nullptr;                                 // where the next unit comes from and new ones go
+  base::atomic<std::uint32_t> attention{not_a_worker};
+  std::int32_t budget = decision_budget;         // decisions left before the loop must look around
+  arch::exception_globals* exceptions = nullptr; // of the kernel thread it runs on
+};
+
+class group;
+
+struct alignas(64) worker : worker_front {
+  worker(group& g, unsigned number);
+  ~worker();
+
+  // --- used at starts and ends ---
+  memory::object_cache<descriptor> descriptors;
+  memory::stack_cache stacks;
+  arch::context base;                       // the loop, while a unit runs
+  bool trimmed = false;                     // memory was given back since it last had work
+  bool pick_oldest = false;                 // the next decision goes to whoever waits longest
+  bool local_had_turn = false;              // the last decision was for `local`: the others come first now
+  descriptor* handed = nullptr;             // what the loop shall run next, chosen by a unit that left
+  arch::arrival_function arrival = nullptr; // to be run by a thread that starts, for the one that left
+  void* arrival_argument = nullptr;
+
+  // --- the rest ---
+  group& owner_group;
+  const unsigned number;
+  owned_fifo local; // units that may run nowhere else; served in turn with the scheduler
+  std::shared_ptr<scheduler> main_scheduler;
+  base::atomic<pool*> main_pool{nullptr}; // its first pool, for those who may not touch the scheduler
+  std::vector<std::shared_ptr<scheduler>> stacked; // schedulers that were pushed into pools, innermost last
+  std::vector<descriptor*> stacked_units;          // their units, same order
+  std::int32_t stacked_budget = 0;
+  descriptor loop_unit{};
+  std::atomic<std::shared_ptr<scheduler>*> incoming{nullptr};
+  timer_queue timers;
+  parking_spot spot;
+  base::atomic<std::uint32_t> trims{0};     // odd while memory is given back: counts are not exact then
+  base::atomic<deadline> sleeps_until{0}; // 0: awake
+  os::kernel_thread kernel_thread;
+  bool on_primary_thread = false;
+  memory::stack_record* loop_stack =
+      nullptr; // worker 0: its loop cannot use the kernel thread's stack, main() does
+  std::atomic<bool> ended{false};
+  std::atomic<std::uint32_t> frozen{0};
+  trace::recorder recorder;
+  trace::counters counters;
+  int cpu = -1; // bound to, or -1
+
+  void ask(std::uint32_t bits) noexcept { attention.fetch_or_acq_rel(bits); }
+  // As ask(), and wakes the worker if it sleeps.
+  void call(std::uint32_t bits) noexcept;
+
+  // Timers and event sources, if the budget of decisions is used up.
+  void look_around() noexcept;
+  // The loop; runs on the worker's own stack until it is told to stop.
+  void run_loop() noexcept;
+  void use_scheduler(std::shared_ptr<scheduler> s) {
+    main_scheduler = std::move(s);
+    main_pool.store_release(&main_scheduler->main_pool());
+  }
+  // Sets fifo, deque, hot and always_ask from the innermost scheduler.
+  void refresh_hot() noexcept;
+  void forget_after_fork();
+  // Contexts: all but signal handlers.
+  void set_tracing(bool on) noexcept;
+  scheduler& active_scheduler() noexcept { return stacked.empty() ? *main_scheduler : *stacked.back(); }
+
+  void note(trace::event what, const void* unit, std::uint32_t argument = 0) noexcept {
+    if ((attention.load_relaxed() & tracing) != 0) [[unlikely]]
+      recorder.add(what, unit, argument);
+  }
+
+ private:
+  descriptor* pick() noexcept;
+  descriptor* pick_scheduled() noexcept;
+  void drain_inboxes() noexcept;
+  void drain_pools(scheduler& s) noexcept;
+  descriptor* idle() noexcept;
+  void park() noexcept;
+  void found_work() noexcept;
+  bool has_visible_work() noexcept;
+  template <class Action>
+  void for_each_served_pool(Action action) noexcept;
+  void put_off(descriptor& u) noexcept;
+  void attach_recorder() noexcept;
+  void give_memory_back() noexcept;
+  void drop(descriptor& u) noexcept;
+  void leave_stacked_scheduler(bool finished) noexcept;
+  bool serve_attention() noexcept;
+  void run(descriptor& u) noexcept;
+  void run_thread(descriptor& u) noexcept;
+  void enter_stacked_scheduler(descriptor& u) noexcept;
+  void freeze() noexcept;
+};
+
+// The worker of the calling code, or the front of all kernel threads that are none (attention ==
+// not_a_worker). Opaque to the compiler: it may change at every switch.
+extern "C" WEFT_API __thread worker_front* weft_current_worker __attribute__((tls_model("initial-exec")));
+
+[[gnu::always_inline]] inline worker& here() noexcept {
+  worker_front* w;
+  WEFT_READ_TLS(w, weft_current_worker);
+  return *static_cast<worker*>(w);
+}
+
+// Whether the calling kernel thread is a worker now.
+[[gnu::always_inline]] inline bool on_worker() noexcept {
+  return (here().attention.load_relaxed() & not_a_worker) == 0;
+}
+
+// Installs the worker of the calling kernel thread.
+WEFT_API void set_here(worker* w) noexcept;
+
+} // namespace weft::sched
