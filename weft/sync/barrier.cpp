@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#include "weft/sync/barrier.hpp"
+
+namespace weft::sync {
+
+bool phases::arrive(std::ptrdiff_t count, std::ptrdiff_t dropped, std::uint64_t& phase) noexcept {
+  const std::scoped_lock held(lock_);
+  WEFT_ASSERT(count > 0 && count <= left_, "more arrivals at a barrier than the phase expects");
+  phase = phase_;
+  expected_ -= dropped;
+  left_ -= count;
+  return left_ == 0;
+}
+
+void phases::finish() noexcept {
+  const std::scoped_lock held(lock_);
+  left_ = expected_;
+  ++phase_;
+  waiters_.notify_all();
+}
+
+bool phases::wait(std::uint64_t phase, sched::deadline until, const std::stop_token& stop) {
+  held_lock held(lock_);
+  if (phase_ != phase) {
+    return true;
+  }
+  waiter w;
+  return waiters_.wait(held, w, until, stop) == wait_result::notified; // SWITCH: may resume on another worker
+}
+
+} // namespace weft::sync

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#include "weft/sync/condition_variable.hpp"
+
+#include "weft/sched/switch.hpp"
+
+namespace weft::sync {
+
+void condition_variable_any::enqueue(waiter& w) {
+  if (sched::on_worker()) {
+    sched::require_thread("condition_variable::wait");
+  }
+  const std::scoped_lock held(lock_);
+  waiters_.enqueue(w);
+}
+
+void condition_variable_any::notify(bool all) noexcept {
+  const std::scoped_lock held(lock_);
+  if (all) {
+    waiters_.notify_all();
+  } else {
+    waiters_.notify_one();
+  }
+}
+
+} // namespace weft::sync

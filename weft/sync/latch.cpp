@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#include "weft/sync/latch.hpp"
+
+#include "weft/base/assert.hpp"
+
+namespace weft::sync {
+
+void latch::count_down(std::ptrdiff_t by) noexcept {
+  std::ptrdiff_t seen = count_.load_relaxed();
+  while (seen > by) {
+    if (count_.cas_weak_acq_rel(seen, seen - by)) { // (L1) release
+      return;
+    }
+  }
+  // The last step is taken under the lock, which the destructor takes as well: who sees 0 may destroy the
+  // latch.
+  const std::scoped_lock held(lock_);
+  const std::ptrdiff_t left = count_.fetch_sub_acq_rel(by) - by; // (L1)
+  WEFT_ASSERT(left >= 0, "a latch is counted down below 0");
+  if (left == 0) {
+    waiters_.notify_all();
+  }
+}
+
+bool latch::wait(sched::deadline until, const std::stop_token& stop) const {
+  if (try_wait()) {
+    return true;
+  }
+  held_lock held(lock_);
+  if (try_wait()) {
+    return true;
+  }
+  waiter w;
+  return waiters_.wait(held, w, until, stop) == wait_result::notified; // SWITCH: may resume on another worker
+}
+
+} // namespace weft::sync

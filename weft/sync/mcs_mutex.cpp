@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#include "weft/sync/mcs_mutex.hpp"
+
+#include "weft/arch/arch.hpp"
+#include "weft/sched/switch.hpp"
+
+namespace weft::sync {
+namespace {
+
+/// The link that a thread is just about to set: two instructions of it are missing, unless its kernel thread
+/// has lost the CPU.
+template <class Node>
+Node* await_link(const base::atomic<Node*>& link) noexcept {
+  constexpr int looks_before_yield = 64;
+  for (int looks = 0;; ++looks) {
+    if (Node* const found = link.load_acquire()) { // (K4)
+      return found;
+    }
+    if (looks < looks_before_yield) {
+      arch::relax();
+    } else {
+      base::backend::yield_kernel_thread();
+    }
+  }
+}
+
+} // namespace
+
+// True: waits in the queue. False: the mutex was free, the caller has it.
+bool mcs_mutex::enqueue(waiting_node& n) noexcept {
+  node* last = tail_.load_relaxed(); // relaxed: the swaps decide
+  for (;;) {
+    if (last == nullptr) {
+      if (tail_.cas_weak_acquire(last, &head_)) { // (K1)
+        return false;
+      }
+    } else if (tail_.cas_weak_acq_rel(last, &n)) {
+      last->next.store_release(&n); // (K3)
+      return true;
+    }
+  }
+}
+
+// The new owner takes its node out of the queue: head_ stands for it from now on.
+void mcs_mutex::take_over(waiting_node& n) noexcept {
+  node* successor = n.next.load_acquire(); // (K4)
+  if (successor == nullptr) {
+    head_.next.store_relaxed(nullptr); // relaxed: published by the swap
+    node* expected = &n;
+    if (tail_.cas_strong_acq_rel(expected, &head_)) {
+      return;
+    }
+    successor = await_link(n.next);
+  }
+  head_.next.store_relaxed(successor); // relaxed: only the owner reads it while it is set
+}
+
+void mcs_mutex::wait() {
+  if (sched::on_worker()) {
+    sched::require_thread("mcs_mutex::lock");
+  }
+  waiting_node n;
+  if (enqueue(n)) {
+    n.sleep.wait(); // SWITCH: may resume on another worker
+    take_over(n);
+  }
+}
+
+bool mcs_mutex::wait(sched::deadline until, const std::stop_token& stop) {
+  owner_.expect_other();
+  if (sched::on_worker()) {
+    sched::require_thread("mcs_mutex::lock");
+  }
+  auto n = std::make_unique<waiting_node>();
+  if (enqueue(*n)) {
+    try {
+      if (n->sleep.wait(until, stop) != wait_result::notified) { // SWITCH: may resume on another worker
+        waiting_node::let_go()(n.release());
+        return false;
+      }
+    } catch (...) {
+      if (n->sleep.decide(wait_result::stopped)) {
+        waiting_node::let_go()(n.release());
+        throw;
+      }
+    }
+    take_over(*n);
+  }
+  owner_.set();
+  return true;
+}
+
+void mcs_mutex::hand_over() noexcept {
+  auto* n = static_cast<waiting_node*>(await_link(head_.next));
+  while (!n->sleep.notify()) { // GONE: *n and *this, if true
+    // It has given up. Its node leaves the queue, by the same steps as the owner's.
+    const std::unique_ptr<waiting_node, waiting_node::let_go> given_up(n);
+    node* successor = n->next.load_acquire(); // (K4)
+    if (successor == nullptr) {
+      head_.next.store_relaxed(nullptr); // relaxed: published by the swap
+      node* expected = n;
+      if (tail_.cas_strong_acq_rel(expected, nullptr)) { // (K2) GONE: *this
+        return;
+      }
+      successor = await_link(n->next);
+    }
+    n = static_cast<waiting_node*>(successor);
+  }
+}
+
+} // namespace weft::sync

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include "weft/sync/shared_mutex.hpp"
+
+namespace weft::sync {
+
+bool shared_mutex::take_locked() noexcept {
+  if (writing_ || reading_ != 0) {
+    return false;
+  }
+  writing_ = true;
+  return true;
+}
+
+bool shared_mutex::take_shared_locked() noexcept {
+  if (writing_ || !writers_.empty()) {
+    return false;
+  }
+  ++reading_;
+  return true;
+}
+
+void shared_mutex::admit_readers() noexcept {
+  reading_ += readers_waiting_.notify_all();
+}
+
+// writing_ is set once the wake has succeeded; the new owner cannot release before, for want of lock_.
+void shared_mutex::admit_writer() noexcept {
+  writing_ = writers_.notify_one();
+}
+
+bool shared_mutex::try_lock() noexcept {
+  const std::scoped_lock held(lock_);
+  return take_locked();
+}
+
+bool shared_mutex::try_lock_shared() noexcept {
+  const std::scoped_lock held(lock_);
+  return take_shared_locked();
+}
+
+void shared_mutex::unlock() noexcept {
+  const std::scoped_lock held(lock_);
+  writing_ = false;
+  admit_readers();
+  if (reading_ == 0) {
+    admit_writer();
+  }
+}
+
+void shared_mutex::unlock_shared() noexcept {
+  const std::scoped_lock held(lock_);
+  if (--reading_ != 0) {
+    return;
+  }
+  admit_writer();
+  if (!writing_) {
+    admit_readers();
+  }
+}
+
+// Readers stood behind it that need not wait any longer.
+void shared_mutex::writer_gave_up() noexcept {
+  if (!writing_ && writers_.empty()) {
+    admit_readers();
+  }
+}
+
+bool shared_mutex::wait(sched::deadline until, const std::stop_token& stop) {
+  held_lock held(lock_);
+  if (take_locked()) {
+    return true;
+  }
+  waiter w;
+  try {
+    if (writers_.wait(held, w, until, stop) ==
+        wait_result::notified) { // SWITCH: may resume on another worker
+      return true;
+    }
+  } catch (...) {
+    writer_gave_up();
+    throw;
+  }
+  writer_gave_up();
+  return false;
+}
+
+bool shared_mutex::wait_shared(sched::deadline until, const std::stop_token& stop) {
+  held_lock held(lock_);
+  if (take_shared_locked()) {
+    return true;
+  }
+  waiter w;
+  return readers_waiting_.wait(held, w, until, stop) ==
+         wait_result::notified; // SWITCH: may resume on another worker
+}
+
+} // namespace weft::sync

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#include "weft/sync/sleep.hpp"
+
+#include "weft/os/clock.hpp"
+
+namespace weft::sync {
+
+bool sleep_until_deadline(sched::deadline until, const std::stop_token& stop) {
+  if (stop.stop_requested()) {
+    return false;
+  }
+  if (until <= os::now_ns()) {
+    return true;
+  }
+  waiter w;
+  return w.wait(until, stop) == wait_result::timed_out; // SWITCH: may resume on another worker
+}
+
+} // namespace weft::sync

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// Waiting for a mutex: spin a little, announce, stand in the queue, sleep.
+#include "weft/sync/wait_table.hpp"
+
+#include "weft/arch/arch.hpp"
+#include "weft/sched/group.hpp"
+#include "weft/sched/switch.hpp"
+
+#include <algorithm>
+
+namespace weft::sync {
+namespace {
+
+/// Looks at a taken word before sleeping. Some 32 pauses take about as long as announcing, sleeping and being
+/// woken, so spinning at most doubles the price of a wait (Karlin et al. 1991, competitive spinning).
+constexpr int spin_looks = 32;
+
+/// Where one worker runs all threads, the owner cannot make progress while its successor spins.
+bool owner_may_be_running() noexcept {
+  return !sched::on_worker() || sched::here().owner_group.size() > 1;
+}
+
+bool spin(mutex_word& word) noexcept {
+  for (int i = 0; i < spin_looks; ++i) {
+    arch::relax();
+    // RACY: relaxed look only decides when to try
+    if (word.load_relaxed() == word_free && take_word(word)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// After the constructor in os/membarrier.cpp (101): owners must fence themselves where heavy fences do not
+/// reach them.
+[[gnu::constructor(102)]] void choose_fences() noexcept {
+  if (!base::asymmetric_fences) {
+    std::for_each(std::begin(wait_table), std::end(wait_table),
+                  [](auto& slot) { slot.state.set_symmetric(); });
+  }
+}
+
+} // namespace
+
+WEFT_API constinit wait_slot<waiter> wait_table[wait_slots];
+
+bool lock_slowly(mutex_word& word, sched::deadline until, const std::stop_token& stop) {
+  if (owner_may_be_running() && spin(word)) {
+    return true;
+  }
+  if (sched::on_worker()) {
+    sched::require_thread("mutex::lock");
+  }
+  return slot_of(&word).acquire(word, [&](waiter& w) {
+    return w.wait(until, stop) == wait_result::notified;
+  }); // SWITCH: may resume on another worker
+}
+
+void lock_slowly(mutex_word& word) {
+  static_cast<void>(lock_slowly(word, sched::no_deadline, {}));
+}
+
+void release_contended(mutex_word& word) noexcept {
+  slot_of(&word).release(word);
+}
+
+void look_again(const mutex_word* key) noexcept {
+  slot_of(key).look_again(key);
+}
+
+void forget_waiters_after_fork() noexcept {
+  std::for_each(std::begin(wait_table), std::end(wait_table), [](auto& slot) { slot.forget(); });
+}
+
+bool wait_table_valid() noexcept {
+  return std::all_of(std::begin(wait_table), std::end(wait_table), [](auto& slot) { return slot.valid(); });
+}
+
+} // namespace weft::sync

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// How a wait sleeps and wakes, on a worker and outside.
+#include "weft/sync/waiter.hpp"
+
+#include <cerrno>
+#include <optional>
+
+#include "weft/os/clock.hpp"
+#include "weft/os/futex.hpp"
+#include "weft/sched/group.hpp"
+#include "weft/sched/switch.hpp"
+
+namespace weft::sync {
+
+waiter::waiter() noexcept : unit_(sched::on_worker() ? sched::here().current : nullptr) {}
+
+std::size_t waiter::offset_of_link() noexcept {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored                                                                               \
+    "-Winvalid-offsetof" // not standard layout for the virtual base; one fixed place all the same
+  return offsetof(waiter, link);
+#pragma GCC diagnostic pop
+}
+
+wait_result waiter::wait(sched::deadline until, const std::stop_token& stop) {
+  if (sched::on_worker())
+    sched::require_thread("this wait");
+  if (until != sched::no_deadline && unit_ != nullptr) {
+    sched::worker& w = sched::here();
+    w.timers.arm(*this, until);
+    w.owner_group.wake_before(until);
+  }
+  struct stopper {
+    waiter* self;
+    void operator()() const noexcept { self->decide(wait_result::stopped); }
+  };
+  if (stop.stop_possible()) {
+    const std::stop_callback<stopper> on_stop(stop, stopper{this});
+    sleep(until);
+  } else {
+    sleep(until);
+  } // the callback has returned or will never run
+  if (until != sched::no_deadline && unit_ != nullptr)
+    sched::timer_queue::disarm(*this);
+  return static_cast<wait_result>(state_.load()); // (W2)
+}
+
+void waiter::sleep(sched::deadline until) {
+  if (state_.load() > wait_word::asleep)
+    return;
+  if (unit_ == nullptr)
+    return sleep_on_kernel_thread(until);
+  sched::leave(
+      [](void* p) {
+        auto& self = *static_cast<waiter*>(p);
+        unit::descriptor* u = self.unit_;
+        if (!self.state_.fall_asleep())
+          sched::make_ready(*u); // (W3)
+      },
+      this);
+}
+
+void waiter::sleep_on_kernel_thread(sched::deadline until) noexcept {
+  if (!state_.fall_asleep())
+    return;
+  while (state_.load() == wait_word::asleep) {
+    if (until == sched::no_deadline) {
+      os::futex_wait(&state_.word(), wait_word::asleep);
+    } else if (os::futex_wait_until(&state_.word(), wait_word::asleep, until) == ETIMEDOUT) {
+      static_cast<void>(state_.decide(static_cast<std::uint32_t>(wait_result::timed_out)));
+    }
+  }
+}
+
+bool waiter::decide(wait_result how) noexcept {
+  unit::descriptor* u = unit_; // read before the word is set: the waiter may be gone after that
+  const wait_word::found found = state_.decide(static_cast<std::uint32_t>(how)); // (W1), (W4)
+  if (found != wait_word::found::sleeping)
+    return found == wait_word::found::running;
+  if (u != nullptr) {
+    sched::make_ready(*u);
+  } else {
+    os::futex_wake(&state_.word(), 1); // by address only: the frame may be gone
+  }
+  return true;
+}
+
+} // namespace weft::sync

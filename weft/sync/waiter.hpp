@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// One wait of one thread: what the primitives of this room put into their lists. It is registered while its
+// thread still runs, so nothing is locked across the switch; notifier, timer and stop request race for one
+// word, and whoever wins decides.
+//
+//   pending    registered; the thread is still running towards its switch
+//   asleep     it has left its stack (or blocks in the kernel)
+//   notified, timed_out, stopped    decided; the first to get there
+//
+// Ordering. (W1) decide() publishes what its caller did to (W2), the waiter's look after it wakes. (W3)
+// falling asleep publishes the left context to (W4), the decide() that finds it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <stop_token>
+
+#include "weft/base/atomic.hpp"
+#include "weft/base/export.hpp"
+#include "weft/base/spin_lock.hpp"
+#include "weft/queue/intrusive_fifo.hpp"
+#include "weft/sched/timer_queue.hpp"
+#include "weft/sync/wait_word.hpp"
+#include "weft/unit/descriptor.hpp"
+
+namespace weft::sync {
+
+enum class wait_result : std::uint32_t { notified = 2, timed_out = 3, stopped = 4 };
+
+// The deadline for a time point of any clock; steady_clock counts the same nanoseconds as the kernel's
+// monotonic clock.
+template <class Clock, class Duration>
+sched::deadline deadline_of(const std::chrono::time_point<Clock, Duration>& at) {
+  const auto left = std::chrono::ceil<std::chrono::nanoseconds>(at - Clock::now());
+  const auto base = std::chrono::steady_clock::now().time_since_epoch();
+  const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(base).count();
+  if (left.count() > sched::no_deadline - 1 - now)
+    return sched::no_deadline - 1;
+  return now + left.count();
+}
+template <class Rep, class Period>
+sched::deadline deadline_of(const std::chrono::duration<Rep, Period>& length) {
+  const auto base = std::chrono::steady_clock::now().time_since_epoch();
+  const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(base).count();
+  // Compared as long double: a duration of hours::max() does not fit nanoseconds.
+  const long double wanted = std::chrono::duration<long double, std::nano>(length).count();
+  if (wanted > static_cast<long double>(sched::no_deadline - 1 - now))
+    return sched::no_deadline - 1;
+  return now + std::chrono::ceil<std::chrono::nanoseconds>(length).count();
+}
+
+// Ownership: the waiting thread's frame. `link` and what a primitive adds belong to the primitive's lock.
+// Whoever decides must not touch the waiter afterwards (GONE), so take it out of its list first.
+class WEFT_API waiter final : private sched::timer {
+ public:
+  waiter() noexcept;
+  waiter(const waiter&) = delete;
+
+  queue::link link;
+  void* tag = nullptr; // the primitive's
+
+  // Blocks until decided. Contexts: thread, foreign kernel thread. Switches: may. Errors: before anything has
+  // changed: std::system_error (operation_not_permitted from a tasklet; no timer could be had). The waiter
+  // may be in a list then. Once only.
+  wait_result wait(sched::deadline until = sched::no_deadline, const std::stop_token& stop = {});
+
+  // Decides the wait; true for the first caller, whose waiter wakes. Contexts: all but signal handlers.
+  // Switches: never. GONE: *this, when it returns.
+  bool decide(wait_result how) noexcept;
+  // RACY, unless a lock orders it: no may be out of date.
+  [[nodiscard]] bool is_decided() const noexcept { return state_.load() > wait_word::asleep; }
+  bool notify() noexcept { return decide(wait_result::notified); }
+
+  static waiter& from(queue::link& l) noexcept {
+    return *reinterpret_cast<waiter*>(reinterpret_cast<char*>(&l) - offset_of_link());
+  }
+
+ private:
+  static std::size_t offset_of_link() noexcept;
+  void on_expiry() noexcept override { decide(wait_result::timed_out); }
+  void sleep(sched::deadline until);
+  void sleep_on_kernel_thread(sched::deadline until) noexcept;
+
+  wait_word state_;
+  unit::descriptor* unit_; // null: a kernel thread that is no worker
+};
+
+// The waiters of one primitive, in order of arrival, under a lock for very short sections.
+class WEFT_API wait_list {
+ public:
+  base::spin_lock lock;
+
+  [[nodiscard]] bool empty() const noexcept { return list_.empty(); }
+  void push_back(waiter& w) noexcept { list_.push_back(&w.link); }
+  void push_front(waiter& w) noexcept { list_.push_front(&w.link); }
+  [[nodiscard]] waiter* front() const noexcept {
+    queue::link* l = list_.front();
+    return l != nullptr ? &waiter::from(*l) : nullptr;
+  }
+  waiter* pop_front() noexcept {
+    queue::link* l = list_.pop_front();
+    return l != nullptr ? &waiter::from(*l) : nullptr;
+  }
+  void remove(waiter& w) noexcept { list_.remove(&w.link); }
+  // Moves all waiters of `other` behind ours; both locks held.
+  void take_all(wait_list& other) noexcept { list_.splice_back(other.list_); }
+
+ private:
+  queue::intrusive_fifo list_;
+};
+
+} // namespace weft::sync
