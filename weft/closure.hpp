@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// How a callable travels in a descriptor: in place if it fits into 24 bytes and moves without throwing, else
+// on the heap.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <new>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "weft/unit/descriptor.hpp"
+#include "weft/unit/exit.hpp"
+
+namespace weft::detail {
+
+template <class Callable>
+class closure {
+ public:
+  static constexpr bool in_place = sizeof(Callable) <= sizeof(unit::descriptor::closure) &&
+                                   alignof(Callable) <= 8 && std::is_nothrow_move_constructible_v<Callable>;
+  // Whether fill() can neither throw nor run code of the user's.
+  static constexpr bool trivial = in_place && std::is_trivially_copyable_v<Callable>;
+
+  static void fill(unit::descriptor& u, Callable&& c) {
+    if constexpr (in_place) {
+      ::new (static_cast<void*>(u.closure)) Callable(std::move(c));
+    } else {
+      ::new (static_cast<void*>(u.closure)) Callable*(new Callable(std::move(c)));
+    }
+  }
+
+  static Callable& in(unit::descriptor& u) noexcept {
+    if constexpr (in_place) {
+      return *std::launder(reinterpret_cast<Callable*>(u.closure));
+    } else {
+      return **std::launder(reinterpret_cast<Callable**>(u.closure));
+    }
+  }
+
+  static void drop(unit::descriptor& u) noexcept {
+    if constexpr (in_place) {
+      in(u).~Callable();
+    } else {
+      delete &in(u);
+    }
+  }
+
+  static void run_thread(unit::descriptor& u) {
+    if constexpr (in_place && std::is_trivially_destructible_v<Callable>) {
+      in(u)();
+    } else {
+      const dropper at_end{u};
+      in(u)();
+    }
+  }
+
+  // A tasklet has no frame below it that could catch the request to end; an exception that escapes ends the
+  // process.
+  static void run_tasklet(unit::descriptor& u) noexcept {
+    try {
+      run_thread(u);
+    } catch (const unit::exit_request&) {
+    }
+  }
+
+  // "... [with Callable = parse(int)::<lambda()>]": the compiler's own words for the type.
+  static constexpr const char* label() noexcept { return __PRETTY_FUNCTION__; }
+
+  static constexpr unit::operations thread_operations{&run_thread, &drop, nullptr, label()};
+  static constexpr unit::operations tasklet_operations{&run_tasklet, &drop, nullptr, label()};
+
+ private:
+  struct dropper {
+    unit::descriptor& u;
+    ~dropper() { drop(u); }
+  };
+};
+
+// Callable and arguments as one callable, by decayed copy as std::thread does it.
+template <class F, class... Arguments>
+auto bind_call(F&& f, Arguments&&... arguments) {
+  if constexpr (sizeof...(Arguments) == 0) {
+    return std::decay_t<F>(std::forward<F>(f));
+  } else {
+    return [call = std::tuple<std::decay_t<F>, std::decay_t<Arguments>...>(
+                std::forward<F>(f), std::forward<Arguments>(arguments)...)]() mutable {
+      std::apply([](auto&&... parts) { std::invoke(std::move(parts)...); }, std::move(call));
+    };
+  }
+}
+
+} // namespace weft::detail

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// What the files of this room share.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "weft/runtime/runtime.hpp"
+
+namespace weft::runtime {
+
+struct process_state {
+  std::mutex lock; // starting and stopping
+  std::atomic<sched::group*> group{nullptr};
+  unsigned users = 0;     // start() without stop()
+  bool automatic = false; // somebody relied on the automatic start
+};
+
+// Never destroyed: threads may still run while statics are.
+process_state& state() noexcept;
+
+} // namespace weft::runtime

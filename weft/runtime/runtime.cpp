@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+// Start, stop and exit of the default runtime.
+#include "weft/runtime/runtime.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <system_error>
+
+#include "weft/arch/arch.hpp"
+#include "weft/base/knob.hpp"
+#include "weft/memory/overflow.hpp"
+#include "weft/memory/statistics.hpp"
+#include "weft/os/clock.hpp"
+#include "weft/os/kernel_thread.hpp"
+#include "weft/runtime/fork.hpp"
+#include "weft/runtime/internal.hpp"
+#include "weft/sched/default_group.hpp"
+#include "weft/unit/extension.hpp"
+
+namespace weft::runtime {
+namespace {
+
+constinit base::integer_knob workers_knob{"WEFT_WORKERS",
+                                          0,
+                                          {0, 65536},
+                                          base::knob_scale::count,
+                                          "number of workers; 0: what affinity mask and cgroup quota allow"};
+constexpr const char* pool_words[] = {"stealing", "hierarchical", "one", "private"};
+constinit base::choice_knob pools_knob{
+    "WEFT_POOLS", 0, pool_words,
+    "pools of the default runtime: a deque each, stolen from at random or from the nearest "
+    "first, one shared FIFO, or a private FIFO each"};
+constinit base::boolean_knob bind_knob{"WEFT_BIND", false, "bind each worker to a CPU of its own"};
+const base::knob_list listed{workers_knob, pools_knob, bind_knob};
+
+sched::group_options resolve(const options& wanted) {
+  sched::group_options o;
+  o.workers = wanted.workers != 0 ? wanted.workers : static_cast<unsigned>(workers_knob.get());
+  o.pools = wanted.pools;
+  if (o.pools == sched::arrangement::stealing)
+    o.pools = static_cast<sched::arrangement>(pools_knob.get());
+  o.bind = wanted.bind || bind_knob.get();
+  o.make_scheduler = wanted.make_scheduler;
+  o.primary_joins = os::this_kernel_thread_id() == ::getpid();
+  return o;
+}
+
+void describe_thread(void* owner, char* buffer, std::size_t bytes) {
+  const auto& u = *static_cast<const unit::descriptor*>(owner);
+  const char* name = unit::name_of(u);
+  char function[512];
+  const unit::operations& o = *u.operations;
+  if (const char* type = o.label != nullptr ? std::strstr(o.label, "Callable = ") : nullptr) {
+    std::snprintf(function, sizeof function, "%s", type + std::strlen("Callable = "));
+    if (char* end = std::strrchr(function, ']'))
+      *end = '\0';
+  } else {
+    memory::describe_address(o.name != nullptr ? o.name : reinterpret_cast<const void*>(o.run), function,
+                             sizeof function);
+  }
+  std::snprintf(buffer, bytes, "%s%s%s(%p), function %s", *name != '\0' ? "\"" : "", name,
+                *name != '\0' ? "\" " : "", owner, function);
+}
+
+// Static destructors run after this; threads still alive stop at their next scheduling decision. One that
+// never makes such a decision goes on, as a detached kernel thread would.
+void stand_still_at_exit() {
+  constexpr int patience_ms = 100;
+  if (sched::group* g = state().group.load(std::memory_order_acquire))
+    g->freeze_others(patience_ms);
+}
+
+void install_once() {
+  static const bool done = [] {
+    memory::set_describe_function(&describe_thread);
+    memory::install_handler();
+    install_fork_handlers();
+    std::atexit(&stand_still_at_exit);
+    base::print_config_if_asked();
+    return true;
+  }();
+  static_cast<void>(done);
+}
+
+sched::group& start_locked(const options& wanted) {
+  if (arch::shadow_stack_active()) {
+    throw std::system_error(
+        std::make_error_code(std::errc::not_supported),
+        "weft: this process has a shadow stack, which the switch cannot follow; link without -z shstk");
+  }
+  auto* fresh = new sched::group(resolve(wanted));
+  state().group.store(fresh, std::memory_order_release); // release: pairs with the acquire in default_group()
+  return *fresh;
+}
+
+} // namespace
+
+process_state& state() noexcept {
+  static auto* s = new process_state;
+  return *s;
+}
+
+bool start(const options& wanted) {
+  install_once();
+  std::lock_guard held(state().lock);
+  const bool fresh = state().group.load(std::memory_order_relaxed) == nullptr;
+  if (fresh)
+    start_locked(wanted);
+  ++state().users;
+  return fresh;
+}
+
+bool stop() noexcept {
+  std::lock_guard held(state().lock);
+  if (state().users == 0 || --state().users != 0 || state().automatic)
+    return false;
+  sched::group* g = state().group.load(std::memory_order_relaxed);
+  const bool has_primary = g->size() != 0 && g->member(0).on_primary_thread;
+  if (has_primary ? &sched::here() != &g->member(0) || !sched::here().current->has(unit::not_cancellable)
+                  : sched::on_worker()) {
+    return false;
+  }
+  state().group.store(nullptr, std::memory_order_relaxed);
+  delete g;
+  return true;
+}
+
+bool running() noexcept {
+  return state().group.load(std::memory_order_acquire) != nullptr;
+}
+
+unsigned worker_count() {
+  return sched::default_group().size();
+}
+
+void set_worker_count(unsigned workers) {
+  sched::default_group().resize(workers);
+}
+
+namespace {
+
+// The sum of the workers' trim counters; none is odd, so no memory is on its way.
+std::uint64_t settled_trims(const sched::group* g) {
+  for (;;) {
+    std::uint64_t sum = 0;
+    bool settled = true;
+    for (unsigned i = 0; g != nullptr && i < g->size(); ++i) {
+      const std::uint32_t trims = g->member(i).trims.load_acquire();
+      settled = settled && trims % 2 == 0;
+      sum += trims;
+    }
+    if (settled) {
+      return sum;
+    }
+    os::sleep_ns(100'000);
+  }
+}
+
+} // namespace
+
+census count() {
+  sched::group* g = state().group.load(std::memory_order_acquire);
+  for (;;) {
+    const std::uint64_t trims = settled_trims(g);
+    census c{};
+    c.units = memory::object_cache<unit::descriptor>::process_depot().count_quiescent().live;
+    c.stacks = memory::read_statistics().stacks.live;
+    if (g != nullptr) {
+      c.workers = g->size();
+      for (unsigned i = 0; i < c.workers; ++i) {
+        c.timers += g->member(i).timers.size();
+      }
+    }
+    // An idle worker that gave memory back meanwhile may have been caught between two lists.
+    if (settled_trims(g) == trims) {
+      return c;
+    }
+  }
+}
+
+} // namespace weft::runtime
+
+namespace weft::sched {
+
+group& default_group() {
+  auto& s = runtime::state();
+  if (group* g = s.group.load(std::memory_order_acquire)) [[likely]]
+    return *g;
+  runtime::install_once();
+  std::lock_guard held(s.lock);
+  s.automatic = true;
+  if (group* g = s.group.load(std::memory_order_relaxed))
+    return *g;
+  return runtime::start_locked({});
+}
+
+} // namespace weft::sched

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// The part of threads that need not be inlined.
+#include "weft/thread.hpp"
+
+#include <ostream>
+
+#include "weft/memory/stack_options.hpp"
+#include "weft/runtime/runtime.hpp"
+#include "weft/sched/default_group.hpp"
+#include "weft/unit/extension.hpp"
+
+namespace weft {
+namespace {
+
+constexpr std::size_t largest_stack = std::size_t{1} << 30;
+
+[[noreturn]] void refuse(std::errc code, const char* why) {
+  throw std::system_error(std::make_error_code(code), why);
+}
+
+} // namespace
+
+namespace detail {
+
+std::uint64_t traits_of(const thread_attributes& a) {
+  if (a.stack_size > largest_stack)
+    refuse(std::errc::invalid_argument, "weft: a stack of more than 1 GiB");
+  if (a.level < unit::first_level || a.level > unit::last_level)
+    refuse(std::errc::invalid_argument, "weft: level not in -32 .. 31");
+  return unit::stack_size_trait(static_cast<std::uint32_t>(a.stack_size));
+}
+
+void submit_with(unit::descriptor& u, const unit::operations& o, std::uint64_t traits,
+                 const thread_attributes& a, bool now) {
+  pool* home = a.pool;
+  if (home == nullptr)
+    home = sched::on_worker() ? sched::here().hot : &sched::default_group().next_pool();
+  unit::initialise(u, o, home, traits);
+  u.level = a.level;
+  if (a.name != nullptr)
+    unit::set_name(u, a.name);
+  if (now)
+    return sched::start_now(u);
+  home->push(u);
+}
+
+namespace {
+
+// A join that may be given up.
+class waiting_joiner final : public unit::joiner {
+ public:
+  void on_end() noexcept override {
+    waiter.notify();
+    done_.store_release(1); // (J5) release: pairs with (J6). GONE: *this
+  }
+  // After a withdrawal that came too late: until the unit has let go of this object.
+  void wait_until_done() noexcept {
+    while (done_.load_acquire() == 0)
+      arch::relax(); // (J6) acquire: pairs with (J5); a few instructions away
+  }
+
+  sync::waiter waiter;
+
+ private:
+  base::atomic<std::uint32_t> done_{0};
+};
+
+} // namespace
+
+bool join_until(unit::descriptor& u, sched::deadline until, const std::stop_token& stop) {
+  if (u.join.has_ended())
+    return true;
+  if (sched::on_worker() && sched::here().current == &u) {
+    refuse(std::errc::resource_deadlock_would_occur, "weft: a thread joins itself");
+  }
+  waiting_joiner j;
+  if (!u.join.wait_object(j))
+    return true;
+  try {
+    if (j.waiter.wait(until, stop) != sync::wait_result::notified && u.join.withdraw(j))
+      return false;
+  } catch (...) {
+    if (!u.join.withdraw(j))
+      j.wait_until_done();
+    throw;
+  }
+  j.wait_until_done();
+  return true;
+}
+
+void detach(unit::descriptor& u) noexcept {
+  if (!u.join.detach())
+    sched::free_unit(sched::here(), u);
+}
+
+void throw_not_joinable() {
+  refuse(std::errc::invalid_argument, "weft: this handle holds no thread");
+}
+
+} // namespace detail
+
+void thread::migrate_to_and_wait(weft::pool& target) {
+  unit::descriptor& u = checked();
+  sched::request_migration(u, target);
+  // The extension, where moves are counted, goes when the unit ends: only its descriptor may be looked at.
+  while (u.has(unit::migration_requested) && !u.join.has_ended())
+    sched::yield();
+}
+
+unsigned thread::hardware_concurrency() noexcept {
+  return runtime::running() ? runtime::worker_count() : sched::default_worker_count();
+}
+
+std::ostream& operator<<(std::ostream& out, thread::id id) {
+  return out << "weft::thread " << id.address();
+}
+
+namespace this_thread {
+
+void exit() {
+  unit::descriptor& self = *sched::here().current;
+  if (!sched::on_worker() || self.kind() > unit::kind_tasklet || self.has(unit::not_cancellable)) {
+    refuse(std::errc::operation_not_permitted,
+           "weft: exit() from a kernel thread, the primary thread or a scheduler");
+  }
+  throw unit::exit_request{};
+}
+
+void set_name(const char* name) {
+  if (!sched::on_worker())
+    refuse(std::errc::operation_not_permitted, "weft: the caller is not a Weft thread");
+  unit::set_name(*sched::here().current, name);
+}
+
+const char* name() noexcept {
+  return sched::on_worker() ? unit::name_of(*sched::here().current) : "";
+}
+
+std::size_t stack_left() noexcept {
+  const memory::stack_record* stack = sched::here().current->stack;
+  if (stack == nullptr)
+    return 0;
+  return static_cast<std::size_t>(static_cast<std::byte*>(__builtin_frame_address(0)) - stack->low);
+}
+
+void migrate_to(weft::pool& target) {
+  sched::require_thread("migrate_to");
+  sched::request_migration(*sched::here().current, target);
+  sched::act_on_requests();
+}
+
+} // namespace this_thread
+} // namespace weft

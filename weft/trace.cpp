@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// The public door to the trace room.
+#include "weft/trace.hpp"
+
+#include <utility>
+
+#include "weft/runtime/runtime.hpp"
+#include "weft/sched/default_group.hpp"
+#include "weft/sched/group.hpp"
+#include "weft/trace/session.hpp"
+
+namespace weft::trace {
+void start(std::string path) {
+  session::of_process().start(std::move(path));
+}
+
+void stop() {
+  session::of_process().stop();
+  session::of_process().write();
+}
+
+void write(const std::string& path) {
+  session::of_process().write(path);
+}
+
+void discard() noexcept {
+  session::of_process().discard();
+}
+
+bool active() noexcept {
+  return session::recording();
+}
+
+counters total() noexcept {
+  return session::of_process().total();
+}
+
+} // namespace weft::trace
