@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+// How the group of a cell is made, and the count at its end.
+#include "tests/conformance/cell.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <ostream>
+
+#include "tests/conformance/policies.hpp"
+#include "weft/runtime.hpp"
+
+namespace weft::conformance {
+namespace {
+
+constexpr const char* pool_names[] = {
+    "fifo_private",     "fifo_mpsc",     "fifo_mpmc",     "lifo_private", "lifo_mpsc", "lifo_mpmc",
+    "priority_private", "priority_mpsc", "priority_mpmc", "deque",        "user"};
+constexpr const char* scheduler_names[] = {"fifo",         "priority",   "stealing",
+                                           "hierarchical", "by_concept", "by_interface"};
+
+#if defined(__SANITIZE_THREAD__)
+constexpr int default_scale = 10;
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+constexpr int default_scale = 10;
+#else
+constexpr int default_scale = 100;
+#endif
+#else
+constexpr int default_scale = 100;
+#endif
+
+int scale() {
+  static const int percent = [] {
+    const char* given = std::getenv("WEFT_CONFORMANCE_SCALE");
+    return given != nullptr ? std::atoi(given) : default_scale;
+  }();
+  return percent;
+}
+
+std::size_t kernel_threads() {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/task"))
+    ++count;
+  return count;
+}
+
+// The default runtime stands beside the cells, with main's kernel thread as its only worker.
+class default_runtime final : public ::testing::Environment {
+ public:
+  void SetUp() override {
+    ASSERT_TRUE(runtime::start({.workers = 1, .pools = {}, .bind = false, .make_scheduler = nullptr}));
+  }
+  void TearDown() override { EXPECT_TRUE(runtime::stop()); }
+};
+
+const auto* const environment = ::testing::AddGlobalTestEnvironment(new default_runtime);
+
+} // namespace
+
+bool cell::single_consumer() const {
+  switch (pools) {
+  case pool_kind::fifo_mpmc:
+  case pool_kind::lifo_mpmc:
+  case pool_kind::priority_mpmc:
+  case pool_kind::deque:
+  case pool_kind::user:
+    return false;
+  default:
+    return true;
+  }
+}
+
+bool cell::lifo() const {
+  return pools == pool_kind::lifo_private || pools == pool_kind::lifo_mpsc || pools == pool_kind::lifo_mpmc ||
+         pools == pool_kind::deque;
+}
+
+bool cell::fair() const {
+  return !lifo() || (scheduler != scheduler_kind::by_concept && scheduler != scheduler_kind::by_interface);
+}
+
+std::ostream& operator<<(std::ostream& out, const cell& c) {
+  return out << pool_names[static_cast<int>(c.pools)] << '_' << scheduler_names[static_cast<int>(c.scheduler)]
+             << '_' << c.workers;
+}
+
+std::string name_of(const ::testing::TestParamInfo<cell>& info) {
+  return ::testing::PrintToString(info.param);
+}
+
+std::vector<cell> all_cells() {
+  std::vector<cell> cells;
+  for (int p = 0; p <= static_cast<int>(pool_kind::user); ++p) {
+    for (int s = 0; s <= static_cast<int>(scheduler_kind::by_interface); ++s) {
+      for (const unsigned workers : {1U, 2U, 4U, 8U}) {
+        // A smaller run leaves out what lies between.
+        if (scale() < 50 && (workers == 2 || workers == 8))
+          continue;
+        cells.push_back({static_cast<pool_kind>(p), static_cast<scheduler_kind>(s), workers});
+      }
+    }
+  }
+  return cells;
+}
+
+std::vector<pool_kind> all_pool_kinds() {
+  std::vector<pool_kind> kinds;
+  for (int p = 0; p <= static_cast<int>(pool_kind::user); ++p)
+    kinds.push_back(static_cast<pool_kind>(p));
+  return kinds;
+}
+
+std::shared_ptr<pool> make_pool_of(pool_kind kind) {
+  switch (kind) {
+  case pool_kind::fifo_private:
+    return make_pool(order::fifo, access::priv);
+  case pool_kind::fifo_mpsc:
+    return make_pool(order::fifo, access::mpsc);
+  case pool_kind::fifo_mpmc:
+    return make_pool(order::fifo, access::mpmc);
+  case pool_kind::lifo_private:
+    return make_pool(order::lifo, access::priv);
+  case pool_kind::lifo_mpsc:
+    return make_pool(order::lifo, access::mpsc);
+  case pool_kind::lifo_mpmc:
+    return make_pool(order::lifo, access::mpmc);
+  case pool_kind::priority_private:
+    return make_pool(order::priority, access::priv);
+  case pool_kind::priority_mpsc:
+    return make_pool(order::priority, access::mpsc);
+  case pool_kind::priority_mpmc:
+    return make_pool(order::priority, access::mpmc);
+  case pool_kind::deque:
+    return std::make_shared<deque_pool>();
+  case pool_kind::user:
+    return std::make_shared<user_pool>();
+  }
+  return nullptr;
+}
+
+int scaled(int n) {
+  return std::max(1, n * scale() / 100);
+}
+
+void counted::SetUp() {
+  before_ = runtime::count();
+  kernel_threads_before_ = kernel_threads();
+}
+
+void counted::TearDown() {
+  const runtime::census after = runtime::count();
+  EXPECT_EQ(after.units, before_.units);
+  EXPECT_EQ(after.stacks, before_.stacks);
+  EXPECT_EQ(after.timers, 0U);
+  // A kernel thread that was joined may stand in /proc for a moment longer.
+  EXPECT_TRUE(eventually([this] { return kernel_threads() == kernel_threads_before_; })) << kernel_threads();
+}
+
+void cell_fixture::SetUp() {
+  counted::SetUp();
+  const cell& c = GetParam();
+  const bool shares = !c.single_consumer();
+  const bool one_pool =
+      shares && (c.scheduler == scheduler_kind::fifo || c.scheduler == scheduler_kind::by_interface);
+  for (unsigned i = 0; i < (one_pool ? 1 : c.workers); ++i)
+    mains_.push_back(make_pool_of(c.pools));
+  if (shares && !one_pool)
+    common_ = make_pool_of(c.pools);
+  group_options o;
+  o.workers = c.workers;
+  o.pools = arrangement::custom;
+  o.make_scheduler = [this](unsigned number) { return make_scheduler(number); };
+  group_ = std::make_unique<worker_group>(std::move(o));
+  ASSERT_EQ(group_->size(), c.workers);
+}
+
+void cell_fixture::TearDown() {
+  group_.reset();
+  for (const auto& p : mains_)
+    EXPECT_TRUE(p->empty());
+  mains_.clear();
+  common_.reset();
+  counted::TearDown();
+}
+
+std::shared_ptr<scheduler> cell_fixture::make_scheduler(unsigned number) {
+  const cell& c = GetParam();
+  std::vector<std::shared_ptr<pool>> own{mains_[number % mains_.size()]};
+  std::vector<std::shared_ptr<pool>> own_and_common = own;
+  if (common_ != nullptr)
+    own_and_common.push_back(common_);
+  std::vector<std::shared_ptr<pool>> own_and_others = own;
+  for (std::size_t i = 0; i < mains_.size() && !c.single_consumer(); ++i) {
+    if (mains_[i] != own[0])
+      own_and_others.push_back(mains_[i]);
+  }
+  switch (c.scheduler) {
+  case scheduler_kind::fifo:
+    return std::make_shared<fifo_scheduler>(own);
+  case scheduler_kind::priority:
+    return std::make_shared<priority_scheduler>(own_and_common);
+  case scheduler_kind::random_stealing:
+    return std::make_shared<random_stealing_scheduler>(own_and_others);
+  case scheduler_kind::hierarchical: {
+    // A synthetic machine: two workers a core, four a socket.
+    std::vector<int> distances;
+    for (std::size_t i = 1; i < own_and_others.size(); ++i)
+      distances.push_back(i < 2 ? 1 : i < 4 ? 2 : 3);
+    return std::make_shared<hierarchical_scheduler>(own_and_others, distances);
+  }
+  case scheduler_kind::by_concept:
+    return std::make_shared<scheduler_of<backward_policy>>(own_and_common);
+  case scheduler_kind::by_interface:
+    return std::make_shared<counting_scheduler>(own);
+  }
+  return nullptr;
+}
+
+} // namespace weft::conformance

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// What weft/base and weft/os define for others, in the checker's version: fences are modelled, a failed
+// assertion of the code under test is a failure of the execution.
+#include "tests/model/checker/model.hpp"
+#include "weft/base/assert.hpp"
+#include "weft/base/fence.hpp"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+
+namespace weft::base {
+
+bool asymmetric_fences = true;
+
+void heavy_fence() noexcept {
+  model::on_heavy_fence();
+}
+
+void panic(const char* format, ...) noexcept {
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  model::fail(std::string("panic: ") + text);
+}
+
+void warn(const char*, ...) noexcept {}
+
+void assert_failed(const char* file, int line, const char* condition, const char* text) noexcept {
+  model::fail(std::string(file) + ":" + std::to_string(line) + ": " + text + " (" + condition + ")");
+}
+
+} // namespace weft::base

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// The machine under a model test: coroutines for the threads, one scheduling decision before each visible
+// operation, the log of what happened. One engine a process; it runs on one kernel thread.
+#pragma once
+
+#include "tests/model/checker/address_table.hpp"
+#include "tests/model/checker/choices.hpp"
+#include "tests/model/checker/memory.hpp"
+#include "tests/model/checker/model.hpp"
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+#include <ucontext.h>
+#include <vector>
+
+namespace weft::model {
+
+enum class thread_status : std::uint8_t { unused, runnable, joining, parked, futex, finished };
+
+struct thread_state {
+  ucontext_t context;
+  std::unique_ptr<char[]> stack;
+  std::function<void()> body;
+  thread_memory memory;
+  thread_status status = thread_status::unused;
+  bool yielded = false; ///< spins: others first
+  bool timed = false;   ///< blocked, but may give up
+  bool woken = false;   ///< what ended the block was not a time-out
+  bool token = false;   ///< of park()
+  view token_view;
+  const void* waits_on = nullptr; ///< address of the futex
+  unsigned joins = 0;             ///< id of the thread waited for
+  std::uint64_t ticket = 0;       ///< order of arrival at a futex
+};
+
+/// One line of a report; rendered only on failure.
+struct event {
+  unsigned thread;
+  const char* what;
+  std::memory_order order;
+  const void* address;
+  word value;
+  word second;
+  bool stale;
+};
+
+class engine {
+ public:
+  static engine& get() noexcept;
+
+  result explore(const options& how, const std::function<void()>& body);
+
+  bool active() const noexcept { return active_; }
+  unsigned self() const noexcept { return current_; }
+  thread_state& me() noexcept { return threads_[current_]; }
+  thread_state& at(unsigned id) noexcept { return threads_[id]; }
+  unsigned thread_count() const noexcept { return count_; }
+  memory& shared() noexcept { return memory_; }
+
+  unsigned spawn(std::function<void()> body);
+  void join(unsigned id);
+
+  /// Before a visible operation: any thread may go first.
+  void step() noexcept;
+  /// The caller has changed something: threads that spin may look again. A mere look is no progress, or two
+  /// spinners would wake each other for ever while the thread they wait for stands preempted.
+  void progress() noexcept;
+  /// The caller spins.
+  void relax() noexcept;
+  /// The caller waits, in `status`, until somebody makes it runnable; false if it gave up.
+  bool block(thread_status status, bool timed) noexcept;
+  void wake(thread_state& blocked) noexcept;
+
+  /// The caller's operation is over: later ones are later in its clock.
+  void tick() noexcept { ++me().memory.now.clock[current_]; }
+
+  /// Which of `count` stores or outcomes; all but the first are paid from the stale budget.
+  unsigned choose_outcome(unsigned count) noexcept;
+
+  /// The modelled location at an address; registers one on first sight.
+  int location(const void* address, word bare) noexcept;
+  void construct(const void* address, word initial) noexcept;
+  void plain_construct(const void* address) noexcept;
+  void plain_read(const void* address) noexcept;
+  void plain_write(const void* address) noexcept;
+
+  void log(const char* what, std::memory_order order, const void* address, word value, word second = 0,
+           bool stale = false);
+  void label(const void* address, const char* name) { labels_.at(address) = name; }
+  [[noreturn]] void fail(const std::string& reason) noexcept;
+
+ private:
+  struct plain_record {
+    unsigned writer = 0;
+    std::uint32_t write_clock = 0;
+    std::array<std::uint32_t, max_threads> read_clock{};
+  };
+  struct location_index {
+    int value = -1;
+  };
+
+  static void trampoline();
+  void run(const std::function<void()>& body);
+  void finish() noexcept;
+  void abandon();
+  void switch_to(unsigned id) noexcept;
+  void leave() noexcept;
+  unsigned eligible(std::array<unsigned, max_threads>& ids, unsigned from) noexcept;
+  void refuse_freed(const void* address) noexcept;
+  void race(const char* what, const void* address, unsigned other) noexcept;
+  std::string render();
+  std::string name_of(const void* address);
+
+  options options_;
+  choices choices_;
+  memory memory_;
+  std::array<thread_state, max_threads> threads_;
+  unsigned count_ = 0;
+  unsigned current_ = 0;
+  unsigned preemptions_ = 0;
+  unsigned stale_reads_ = 0;
+  unsigned steps_ = 0;
+  std::uint64_t tickets_ = 0;
+  bool active_ = false;
+  bool failed_ = false;
+  std::string reason_;
+  ucontext_t host_;
+  address_table<location_index> locations_;
+  address_table<plain_record> plain_;
+  address_table<const char*> labels_;
+  std::vector<event> events_;
+};
+
+} // namespace weft::model

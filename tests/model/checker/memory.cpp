@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "tests/model/checker/memory.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace weft::model {
+namespace {
+
+bool acquires(std::memory_order order) noexcept {
+  return order == std::memory_order_acquire || order == std::memory_order_acq_rel ||
+         order == std::memory_order_seq_cst || order == std::memory_order_consume;
+}
+
+bool releases(std::memory_order order) noexcept {
+  return order == std::memory_order_release || order == std::memory_order_acq_rel ||
+         order == std::memory_order_seq_cst;
+}
+
+} // namespace
+
+void memory::reset() noexcept {
+  for (int i = 0; i < count_; ++i) {
+    locations_[static_cast<std::size_t>(i)].stores.clear();
+  }
+  count_ = 0;
+  sequential_ = view{};
+}
+
+int memory::add_location(unsigned self, const thread_memory& by, word initial) {
+  if (static_cast<std::size_t>(count_) == max_locations) {
+    std::fputs("model: more locations than max_locations (tests/model/checker/view.hpp)\n", stderr);
+    std::abort();
+  }
+  if (static_cast<std::size_t>(count_) == locations_.size()) {
+    locations_.emplace_back();
+  }
+  location_record& record = locations_[static_cast<std::size_t>(count_)];
+  record.stores.push_back({initial, view{}});
+  record.constructor = self;
+  record.constructor_clock = by.now.clock[self];
+  return count_++;
+}
+
+bool memory::constructed_before(const thread_memory& by, int location) const noexcept {
+  const location_record& record = locations_[static_cast<std::size_t>(location)];
+  return by.now.clock[record.constructor] >= record.constructor_clock;
+}
+
+unsigned memory::readable(const thread_memory& by, int location, std::memory_order order) const noexcept {
+  const auto at = static_cast<std::size_t>(location);
+  int oldest = by.now.seen[at];
+  if (order == std::memory_order_seq_cst) {
+    oldest = std::max<int>(oldest, sequential_.seen[at]);
+  }
+  // A thread that spins gets to see what it waits for: after relax(), a location that it has read before is
+  // read afresh. Everything else keeps its choice.
+  if (by.read_at[at] != 0 && by.read_at[at] != by.relaxations) {
+    return 1;
+  }
+  return static_cast<unsigned>(static_cast<int>(locations_[at].stores.size()) - oldest);
+}
+
+word memory::peek(int location, unsigned stores_back) const noexcept {
+  const auto& stores = locations_[static_cast<std::size_t>(location)].stores;
+  return stores[stores.size() - 1 - stores_back].value;
+}
+
+void memory::acquire_from(thread_memory& by, const store_record& from, std::memory_order order) noexcept {
+  if (acquires(order)) {
+    by.now.join(from.published);
+  } else {
+    by.acquire_pending.join(from.published);
+  }
+}
+
+load_result memory::load(thread_memory& by, int location, std::memory_order order, unsigned stores_back) {
+  const auto at = static_cast<std::size_t>(location);
+  const auto& stores = locations_[at].stores;
+  const std::size_t index = stores.size() - 1 - stores_back;
+  by.now.seen[at] = std::max(by.now.seen[at], static_cast<std::int16_t>(index));
+  by.read_at[at] = by.relaxations;
+  acquire_from(by, stores[index], order);
+  if (order == std::memory_order_seq_cst) {
+    sequential_.seen[at] = std::max(sequential_.seen[at], static_cast<std::int16_t>(index));
+  }
+  return {stores[index].value, stores_back != 0};
+}
+
+memory::store_record& memory::append(thread_memory& by, int location, std::memory_order order, word value) {
+  const auto at = static_cast<std::size_t>(location);
+  auto& stores = locations_[at].stores;
+  const auto index = static_cast<std::int16_t>(stores.size());
+  by.now.seen[at] = index;
+  if (order == std::memory_order_seq_cst) {
+    sequential_.seen[at] = index;
+  }
+  stores.push_back({value, releases(order) ? by.now : by.release_fence});
+  stores.back().published.seen[at] = index;
+  return stores.back();
+}
+
+void memory::store(thread_memory& by, int location, std::memory_order order, word value) {
+  append(by, location, order, value);
+}
+
+word memory::replace(thread_memory& by, int location, std::memory_order order, word value) {
+  auto& stores = locations_[static_cast<std::size_t>(location)].stores;
+  acquire_from(by, stores.back(), order);
+  by.read_at[static_cast<std::size_t>(location)] = by.relaxations;
+  const word old = stores.back().value;
+  const view continued = stores.back().published; // a read-modify-write continues the release sequence
+  append(by, location, order, value).published.join(continued);
+  return old;
+}
+
+void memory::fence(thread_memory& by, std::memory_order order) noexcept {
+  if (acquires(order)) {
+    by.now.join(by.acquire_pending);
+  }
+  if (order == std::memory_order_seq_cst) {
+    // Fences alone order what is read (C++20 31.4), they do not make plain data safe: no clocks.
+    by.now.join_seen(sequential_);
+    sequential_.join_seen(by.now);
+  }
+  if (releases(order)) {
+    by.release_fence = by.now;
+  }
+}
+
+word apply(rmw_op op, word old, word operand, word mask) noexcept {
+  switch (op) {
+  case rmw_op::exchange:
+    return operand & mask;
+  case rmw_op::add:
+    return (old + operand) & mask;
+  case rmw_op::subtract:
+    return (old - operand) & mask;
+  case rmw_op::bit_or:
+    return old | operand;
+  case rmw_op::bit_and:
+    return old & operand;
+  case rmw_op::bit_xor:
+    return old ^ operand;
+  }
+  return old;
+}
+
+} // namespace weft::model

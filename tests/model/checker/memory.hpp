@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// The memory model: C++20 atomics as histories of stores and views. Every location keeps all stores of the
+// execution; a load may return any that its thread's view does not hide. See tests/model/README.md for what
+// is exact and what is bounded.
+#pragma once
+
+#include "tests/model/checker/view.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+namespace weft::model {
+
+/// The bytes of an atomic's value.
+using word = std::uint64_t;
+
+enum class rmw_op : std::uint8_t { exchange, add, subtract, bit_or, bit_and, bit_xor };
+
+/// The part of a model thread that the memory model keeps.
+struct thread_memory {
+  view now;             ///< what the thread has seen
+  view release_fence;   ///< `now` at its last release fence: what its relaxed stores publish
+  view acquire_pending; ///< what its relaxed loads would have acquired: taken by its next acquire fence
+  /// relax() count, and per location the count when it was last read: a spinning thread makes progress.
+  std::uint32_t relaxations = 1;
+  std::array<std::uint32_t, max_locations> read_at{};
+};
+
+/// What a load found.
+struct load_result {
+  word value;
+  bool stale; ///< not the newest store
+};
+
+class memory {
+ public:
+  /// Forgets everything.
+  void reset() noexcept;
+
+  /// A new atomic location, constructed by `self`; its index.
+  int add_location(unsigned self, const thread_memory& by, word initial);
+
+  /// How many stores a load by `by` may return, newest first; 1 means no choice.
+  unsigned readable(const thread_memory& by, int location, std::memory_order order) const noexcept;
+
+  load_result load(thread_memory& by, int location, std::memory_order order, unsigned stores_back);
+  void store(thread_memory& by, int location, std::memory_order order, word value);
+  /// Replaces the newest store; the value it had.
+  word replace(thread_memory& by, int location, std::memory_order order, word value);
+  /// Value of the store that lies `stores_back` behind the newest.
+  word peek(int location, unsigned stores_back = 0) const noexcept;
+
+  void fence(thread_memory& by, std::memory_order order) noexcept;
+
+  /// The two sides of the construction rule: an access must happen after the constructor.
+  bool constructed_before(const thread_memory& by, int location) const noexcept;
+
+ private:
+  struct store_record {
+    word value;
+    view published; ///< what an acquire load of this store sees
+  };
+  struct location_record {
+    std::vector<store_record> stores;
+    unsigned constructor;
+    std::uint32_t constructor_clock;
+  };
+
+  void acquire_from(thread_memory& by, const store_record& from, std::memory_order order) noexcept;
+  store_record& append(thread_memory& by, int location, std::memory_order order, word value);
+
+  std::vector<location_record> locations_;
+  int count_ = 0;
+  view sequential_; ///< what the last sequentially consistent operations and fences have made common
+};
+
+/// The result of applying `op`, cut to `mask`.
+word apply(rmw_op op, word old, word operand, word mask) noexcept;
+
+} // namespace weft::model

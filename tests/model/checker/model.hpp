@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// What a model test writes: threads, checks, blocking, and the call that explores every interleaving.
+// Guide and example: tests/model/README.md.
+#pragma once
+
+#include "tests/model/checker/backend.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace weft::model {
+
+/// How far to look. Depth-first unless random_executions > 0.
+struct options {
+  unsigned preemptions = 3; ///< switches away from a thread that could go on, per execution
+  unsigned stale_reads =
+      3; ///< loads that return an older store (or fail a weak CAS without cause), per execution
+  unsigned max_steps = 2000;                ///< operations of one execution before it counts as a livelock
+  std::uint64_t max_executions = 3'000'000; ///< depth-first: stop here, incomplete
+  std::uint64_t random_executions = 0;      ///< > 0: so many random walks instead
+  std::uint64_t seed = 1;                   ///< of the random walks; printed on failure
+};
+
+struct result {
+  bool failed = false;
+  bool complete = false; ///< every execution within the bounds has been run
+  std::uint64_t executions = 0;
+  std::string reason; ///< of the failure
+  std::string report; ///< the failing schedule, one operation a line
+};
+
+/// Runs `body` in all executions that the options allow, until one fails. `body` runs as model thread 0,
+/// makes its own state, and must do the same each time but for what the checker decides. On failure prints
+/// the schedule to stderr unless `quiet`. What a failing execution had allocated leaks.
+result explore(const options& how, const std::function<void()>& body, bool quiet = false);
+
+/// A model thread. Starting one happens before its body, its end before join() returns. Joins when destroyed.
+class thread {
+ public:
+  explicit thread(std::function<void()> body);
+  thread(const thread&) = delete;
+  thread& operator=(const thread&) = delete;
+  ~thread() { join(); }
+  void join();
+  unsigned id() const noexcept { return id_; }
+
+ private:
+  unsigned id_;
+  bool joined_ = false;
+};
+
+/// Index of the running model thread, 0 to max_threads - 1.
+unsigned self() noexcept;
+
+/// Fails the execution with `text` unless `condition`.
+void check(bool condition, const char* text) noexcept;
+
+/// Ends the execution as failed.
+[[noreturn]] void fail(const std::string& reason) noexcept;
+
+/// Gives a location a name in reports.
+void label(const void* address, const char* name);
+
+/// Blocks until unpark() has been called for this thread once more than park() consumed; at most one is kept.
+/// unpark() happens before the park() that it ends.
+void park() noexcept;
+/// As park(), but may give up at any time; false then.
+bool park_timed() noexcept;
+void unpark(unsigned thread_id) noexcept;
+
+/// Linux's futex: compares the newest value of the 4-byte atomic at `word` and blocks in one step. Returns 0,
+/// EAGAIN, or with `timed` ETIMEDOUT at any time. Orders nothing.
+int futex_wait(const void* word, std::uint32_t expected, bool timed) noexcept;
+int futex_wake(const void* word, int count) noexcept;
+
+/// Tells the checker that the caller spins: another thread runs first, and what was read before is read
+/// afresh.
+inline void relax() noexcept {
+  on_relax();
+}
+
+} // namespace weft::model

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+// The shipped protocol of stored_release_mutex under the checker: mutual exclusion, no lost wake-up, no touch
+// of a mutex that its next owner has destroyed; and each fence, taken away, is missed. Labels:
+// weft/sync/README.md.
+#include "tests/model/checker/model.hpp"
+#include "weft/sync/wait_slot.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace weft {
+namespace {
+
+using model::check;
+
+/// The waiter of the library without a scheduler.
+class model_waiter {
+ public:
+  bool notify() noexcept {
+    std::uint32_t expected = 0;
+    if (!state_.cas_strong_acq_rel(expected, 1)) {
+      return false;
+    }
+    model::unpark(thread_);
+    return true;
+  }
+  bool wait(bool timed) noexcept {
+    while (state_.load_acquire() == 0) {
+      std::uint32_t expected = 0;
+      if (!timed) {
+        model::park();
+      } else if (!model::park_timed() && state_.cas_strong_acq_rel(expected, 2)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  const unsigned thread_ = model::self();
+  base::atomic<std::uint32_t> state_{0};
+};
+
+/// stored_release_mutex with its slot given.
+template <class Slot>
+class mutex_in {
+ public:
+  explicit mutex_in(Slot& slot) : slot_(&slot) {}
+
+  void lock() {
+    if (!sync::take_word(word_)) {
+      slot_->acquire(word_, [](model_waiter& w) { return w.wait(false); });
+    }
+  }
+  bool lock_for_a_while() {
+    return sync::take_word(word_) || slot_->acquire(word_, [](model_waiter& w) { return w.wait(true); });
+  }
+  void unlock() {
+    Slot& slot = *slot_;
+    const sync::mutex_word* const key = &word_;
+    bool look = false;
+    if (!slot.state.release_quietly(word_, look)) {
+      slot.release(word_);
+    } else if (look) {
+      slot.look_again(key);
+    }
+  }
+
+ private:
+  sync::mutex_word word_{sync::word_free};
+  Slot* slot_;
+};
+
+template <class Fences = sync::slot_fences>
+struct fixture {
+  using slot_type = sync::wait_slot<model_waiter, Fences>;
+  using mutex = mutex_in<slot_type>;
+
+  void add() {
+    m.lock();
+    ++count;
+    m.unlock();
+  }
+
+  slot_type slot;
+  mutex m{slot};
+  mutex neighbour{slot};
+  model::var<int> count = 0;
+};
+
+template <class Fences = sync::slot_fences>
+void counting(int threads, int rounds, bool symmetric = false) {
+  fixture<Fences> f;
+  if (symmetric) {
+    f.slot.state.set_symmetric();
+  }
+  const auto body = [&] {
+    for (int i = 0; i < rounds; ++i) {
+      f.add();
+    }
+  };
+  {
+    model::thread a(body);
+    if (threads == 3) {
+      model::thread b(body);
+      body();
+    } else {
+      body();
+    }
+  }
+  check(f.count == threads * rounds, "lost an update");
+  check(f.slot.valid() && !f.slot.state.anybody(), "somebody is left in the slot");
+}
+
+model::options bounds(unsigned preemptions, unsigned stale_reads) {
+  model::options how;
+  how.preemptions = preemptions;
+  how.stale_reads = stale_reads;
+  return how;
+}
+
+void expect_passes(const model::options& how, const std::function<void()>& body) {
+  const model::result outcome = model::explore(how, body);
+  EXPECT_FALSE(outcome.failed) << outcome.reason;
+  EXPECT_TRUE(outcome.complete) << outcome.executions << " executions were not all";
+  testing::Test::RecordProperty("executions", static_cast<int>(outcome.executions));
+}
+
+void expect_fails(const model::options& how, const char* reason, const std::function<void()>& body) {
+  const model::result outcome = model::explore(how, body, true);
+  EXPECT_TRUE(outcome.failed) << outcome.executions << " executions";
+  EXPECT_NE(outcome.reason.find(reason), std::string::npos) << outcome.reason;
+}
+
+TEST(mutex_model, two_threads) {
+  expect_passes(bounds(3, 3), [] { counting(2, 1); });
+}
+TEST(mutex_model, two_threads_twice) {
+  expect_passes(bounds(4, 3), [] { counting(2, 2); });
+}
+TEST(mutex_model, three_threads) {
+  expect_passes(bounds(3, 2), [] { counting(3, 1); });
+}
+TEST(mutex_model, two_threads_with_symmetric_fences) {
+  expect_passes(bounds(3, 2), [] { counting(2, 2, true); });
+}
+
+/// Who gives up passes on what he was woken for.
+TEST(mutex_model, a_waiter_that_gives_up_forgets_nobody) {
+  expect_passes(bounds(3, 2), [] {
+    fixture<> f;
+    f.m.lock();
+    {
+      model::thread impatient([&] {
+        if (f.m.lock_for_a_while()) {
+          ++f.count;
+          f.m.unlock();
+        }
+      });
+      model::thread patient([&] { f.add(); });
+      f.m.unlock();
+    }
+    check(f.slot.valid() && !f.slot.state.anybody(), "somebody is left in the slot");
+  });
+}
+
+/// The announcement of one mutex must not stand for the fence of another.
+TEST(mutex_model, two_mutexes_in_one_slot) {
+  expect_passes(bounds(3, 1), [] {
+    fixture<> f;
+    {
+      model::thread a([&] { f.add(); });
+      model::thread b([&] {
+        f.neighbour.lock();
+        f.neighbour.unlock();
+      });
+      f.neighbour.lock();
+      f.add();
+      f.neighbour.unlock();
+    }
+    check(f.count == 2, "lost an update");
+  });
+}
+
+/// The last user destroys it. The checker reports a touch of the freed word.
+TEST(mutex_model, the_next_owner_may_destroy_it) {
+  expect_passes(bounds(3, 2), [] {
+    using slot_type = fixture<>::slot_type;
+    struct object {
+      explicit object(slot_type& slot) : m(slot) {}
+      mutex_in<slot_type> m;
+      model::var<int> users = 2;
+    };
+    slot_type slot;
+    auto* const shared = new object(slot);
+    const auto leave = [shared] {
+      shared->m.lock();
+      const bool last = --shared->users == 0;
+      shared->m.unlock();
+      if (last) {
+        delete shared;
+      }
+    };
+    model::thread other(leave);
+    leave();
+  });
+}
+
+// --- mutations ---
+
+struct without_heavy : sync::slot_fences {
+  static void waiter() noexcept {}
+};
+struct heavy_weakened : sync::slot_fences {
+  static void waiter() noexcept { base::full_fence(); }
+};
+
+TEST(mutex_mutation, heavy_fence_removed) {
+  expect_fails(bounds(3, 3), "deadlock", [] { counting<without_heavy>(2, 1); });
+}
+TEST(mutex_mutation, heavy_fence_weakened_to_a_full_one) {
+  expect_fails(bounds(3, 3), "deadlock", [] { counting<heavy_weakened>(2, 1); });
+}
+
+} // namespace
+} // namespace weft

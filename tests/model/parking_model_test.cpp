@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+// The parking protocol (weft/sched/parking.hpp, argued in weft/sched/README.md): no interleaving of pushes
+// and workers that go to sleep loses a wake-up, and none wakes more workers than there is work for. A lost
+// wake-up ends as a deadlock.
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <vector>
+
+#include "tests/model/checker/model.hpp"
+#include "weft/base/atomic.hpp"
+#include "weft/os/futex.hpp"
+#include "weft/sched/parking.hpp"
+
+namespace {
+
+using weft::base::atomic;
+using weft::sched::idle_state;
+using weft::sched::parking_fences;
+using weft::sched::parking_spot;
+
+// What sched::pool is to the protocol: units, who sleeps, whom to wake. A slot a unit, so that a push is a
+// plain store.
+class model_pool {
+ public:
+  static constexpr int capacity = 2;
+
+  void serve(std::initializer_list<parking_spot*> spots) { servers_ = spots; }
+  void push(int slot) {
+    slots_[slot].store_relaxed(1);
+    announce();
+  }
+  bool take() {
+    for (auto& slot : slots_) {
+      int expected = 1;
+      if (slot.load_relaxed() == 1 && slot.cas_strong_acq_rel(expected, 0))
+        return true;
+    }
+    return false;
+  }
+  [[nodiscard]] bool empty() const {
+    for (const auto& slot : slots_) {
+      if (slot.load_relaxed() == 1)
+        return false;
+    }
+    return true;
+  }
+  weft::sched::sleepers& waiting_workers() { return sleepers_; }
+  // As pool::announce() and pool::wake_one().
+  void announce() {
+    if (sleepers_.any())
+      wake();
+  }
+  int wakes = 0; // counted by whoever runs; the checker runs one at a time
+
+ private:
+  void wake() {
+    if (parking_spot* spot = choose_sleeper(servers_)) {
+      ++wakes;
+      weft::os::futex_wake(&spot->word(), 1);
+    }
+  }
+
+  atomic<int> slots_[capacity]{};
+  weft::sched::sleepers sleepers_;
+  std::vector<parking_spot*> servers_;
+};
+
+// What sched::worker does in idle() and park(), with the calls it makes.
+template <class Fences>
+struct model_worker {
+  parking_spot spot;
+  std::vector<model_pool*> pools;
+  atomic<std::uint32_t> attention{0};
+
+  explicit model_worker(std::initializer_list<model_pool*> served) : pools(served) {}
+
+  // Searches and sleeps until there is a unit, or until it is called: false then.
+  bool next(int timeouts = 0) {
+    const auto each = [this](auto action) {
+      for (model_pool* p : pools)
+        action(*p);
+    };
+    spot.start_searching();
+    for (;;) {
+      if (attention.load_relaxed() != 0)
+        break;
+      for (model_pool* p : pools) {
+        if (p->take()) {
+          weft::sched::leave_search<Fences>(spot, each);
+          return true;
+        }
+      }
+      weft::sched::enter_park<Fences>(spot, each);
+      bool stay = attention.load_relaxed() != 0;
+      for (model_pool* p : pools)
+        stay = stay || !p->empty();
+      if (!stay) {
+        const auto parked = static_cast<std::uint32_t>(idle_state::parked);
+        if (timeouts > 0) {
+          --timeouts;
+          weft::os::futex_wait_until(&spot.word(), parked, 1);
+        } else {
+          weft::os::futex_wait(&spot.word(), parked);
+        }
+      }
+      weft::sched::leave_park(spot, each);
+    }
+    weft::sched::leave_search<Fences>(spot, each);
+    return false;
+  }
+
+  // As worker::call().
+  void call() {
+    attention.fetch_or_acq_rel(1);
+    if (spot.try_notify())
+      weft::os::futex_wake(&spot.word(), 1);
+  }
+};
+
+weft::model::options bounds(unsigned preemptions = 3, unsigned stale = 3) {
+  weft::model::options how;
+  how.preemptions = preemptions;
+  how.stale_reads = stale;
+  return how;
+}
+
+// One pusher, two workers that each run one unit.
+template <class Fences>
+void one_pusher_two_workers() {
+  model_pool p;
+  model_worker<Fences> a({&p}), b({&p});
+  p.serve({&a.spot, &b.spot});
+  weft::model::thread first([&] { weft::model::check(a.next(), "a unit for the first worker"); });
+  weft::model::thread second([&] { weft::model::check(b.next(), "a unit for the second worker"); });
+  p.push(0);
+  p.push(1);
+  first.join();
+  second.join();
+}
+
+template <class Fences>
+void two_pushers_one_worker(int timeouts = 0) {
+  model_pool p;
+  model_worker<Fences> a({&p});
+  p.serve({&a.spot});
+  weft::model::thread first([&] { p.push(0); });
+  weft::model::thread worker([&] {
+    weft::model::check(a.next(timeouts), "the first unit");
+    weft::model::check(a.next(timeouts), "the second unit");
+  });
+  p.push(1);
+  first.join();
+  worker.join();
+}
+
+// The push counts on a searcher that finds other work; whoever sleeps must be woken by that one.
+template <class Fences>
+void searcher_finds_other_work() {
+  model_pool shared, other;
+  model_worker<Fences> a({&other, &shared}), b({&shared});
+  shared.serve({&a.spot, &b.spot});
+  other.serve({&a.spot});
+  other.push(0);
+  weft::model::thread first([&] { weft::model::check(a.next(), "the other work"); });
+  weft::model::thread second([&] { weft::model::check(b.next(), "the pushed unit"); });
+  shared.push(0);
+  second.join();
+  first.join();
+}
+
+// One push: at most one worker is woken, whoever takes the unit. The other is called at the end, and comes.
+template <class Fences>
+void one_push_wakes_at_most_one() {
+  model_pool p;
+  model_worker<Fences> a({&p}), b({&p});
+  p.serve({&a.spot, &b.spot});
+  weft::model::thread first([&] {
+    if (a.next())
+      b.call();
+  });
+  weft::model::thread second([&] {
+    if (b.next())
+      a.call();
+  });
+  p.push(0);
+  first.join();
+  second.join();
+  weft::model::check(p.wakes <= 1, "one push woke two workers");
+}
+
+void expect_sound(const weft::model::result& outcome) {
+  EXPECT_FALSE(outcome.failed) << outcome.reason;
+  EXPECT_TRUE(outcome.complete) << outcome.executions << " executions";
+}
+
+TEST(parking_model, one_pusher_two_workers) {
+  expect_sound(explore(bounds(2, 2), one_pusher_two_workers<parking_fences>));
+}
+TEST(parking_model, two_pushers_one_worker) {
+  expect_sound(explore(bounds(3, 2), [] { two_pushers_one_worker<parking_fences>(); }));
+}
+TEST(parking_model, timeouts) {
+  expect_sound(explore(bounds(2, 2), [] { two_pushers_one_worker<parking_fences>(1); }));
+}
+TEST(parking_model, searcher_finds_other_work) {
+  expect_sound(explore(bounds(3, 3), searcher_finds_other_work<parking_fences>));
+}
+TEST(parking_model, one_push_wakes_at_most_one) {
+  expect_sound(explore(bounds(2, 2), one_push_wakes_at_most_one<parking_fences>));
+}
+
+TEST(parking_model, random_walks) {
+  weft::model::options how = bounds(8, 8);
+  how.random_executions = 30'000;
+  for (auto* body : {&one_pusher_two_workers<parking_fences>, &searcher_finds_other_work<parking_fences>}) {
+    const auto outcome = explore(how, body);
+    EXPECT_FALSE(outcome.failed) << outcome.reason;
+  }
+}
+
+// --- each fence taken away must be found ---
+
+struct without_parking_fence : parking_fences {
+  static void parking() noexcept {}
+};
+struct light_parking_fence : parking_fences {
+  static void parking() noexcept { weft::base::full_fence(); } // of the parker alone: the push has none
+};
+struct without_search_fence : parking_fences {
+  static void search_left() noexcept {}
+};
+struct without_handing_on_fence : parking_fences {
+  static void handing_on() noexcept {}
+};
+
+void expect_lost(const weft::model::result& outcome) {
+  EXPECT_TRUE(outcome.failed);
+  EXPECT_NE(outcome.reason.find("wait"), std::string::npos) << outcome.reason;
+}
+
+TEST(parking_model_mutants, no_fence_before_the_second_look) {
+  expect_lost(explore(bounds(), [] { two_pushers_one_worker<without_parking_fence>(); }, true));
+}
+TEST(parking_model_mutants, a_fence_of_the_parker_alone) {
+  expect_lost(explore(bounds(), [] { two_pushers_one_worker<light_parking_fence>(); }, true));
+}
+TEST(parking_model_mutants, found_work_is_a_plain_store) {
+  expect_lost(explore(bounds(), searcher_finds_other_work<without_search_fence>, true));
+}
+TEST(parking_model_mutants, no_fence_before_handing_on) {
+  expect_lost(explore(bounds(), searcher_finds_other_work<without_handing_on_fence>, true));
+}
+
+} // namespace

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// The checker's side of the seam in weft/base/atomic_backend.hpp: the same names, every operation a choice.
+#pragma once
+
+#include "tests/model/checker/backend.hpp"
+
+#include <cstddef>
+
+namespace weft::base::backend {
+
+template <class T>
+using cell = model::cell<T>;
+
+template <class T>
+using plain = model::var<T>;
+
+constexpr std::size_t scaled(std::size_t /*production*/, std::size_t modelled) noexcept {
+  return modelled;
+}
+
+inline void thread_fence(std::memory_order order) noexcept {
+  model::on_fence(order);
+}
+
+// The checker never reorders a thread's own operations: weak order shows in what loads return.
+inline void compiler_fence() noexcept {}
+
+inline void yield_kernel_thread() noexcept {
+  model::on_relax();
+}
+
+} // namespace weft::base::backend

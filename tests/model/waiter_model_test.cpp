@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// The word of a wait (weft/sync/wait_word.hpp): notifier, timer, stop request and the departing thread race;
+// exactly one of the first three decides, and the thread is resumed exactly once, with its context complete.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "tests/model/checker/model.hpp"
+#include "weft/base/atomic.hpp"
+#include "weft/os/futex.hpp"
+#include "weft/sync/wait_word.hpp"
+
+namespace {
+
+using weft::sync::wait_word;
+
+constexpr std::uint32_t notified = 2;
+constexpr std::uint32_t timed_out = 3;
+constexpr std::uint32_t stopped = 4;
+
+struct wait {
+  wait_word word;
+  weft::model::var<int> context{0}; // what the thread leaves behind
+  weft::model::var<int> message{0}; // what the notifier brings
+  int resumed = 0;                  // the checker runs one model thread at a time
+  unsigned thread = weft::model::self();
+
+  bool decide(std::uint32_t how) {
+    const auto found = word.decide(how);
+    if (found == wait_word::found::sleeping) {
+      weft::model::check(context == 7, "the context that is resumed is complete");
+      ++resumed;
+      weft::model::unpark(thread);
+    }
+    return found != wait_word::found::decided;
+  }
+  // As waiter::sleep() on a worker: the context is left before the word says so.
+  void sleep(bool careful = true) {
+    if (word.load() > wait_word::asleep)
+      return;
+    if (careful)
+      context = 7;
+    const bool asleep = word.fall_asleep();
+    if (!careful)
+      context = 7;
+    if (asleep)
+      weft::model::park();
+  }
+};
+
+void expect_sound(const weft::model::result& outcome) {
+  EXPECT_FALSE(outcome.failed) << outcome.reason;
+  EXPECT_TRUE(outcome.complete);
+}
+
+void notifier_timer_and_stop(bool careful) {
+  wait w;
+  bool won[3] = {};
+  weft::model::thread notifier([&] {
+    w.message = 5;
+    won[0] = w.decide(notified);
+  });
+  weft::model::thread others([&] {
+    won[1] = w.decide(timed_out);
+    won[2] = w.decide(stopped);
+  });
+  w.sleep(careful);
+  const std::uint32_t how = w.word.load();
+  if (how == notified)
+    weft::model::check(w.message == 5, "who is notified sees what the notifier did");
+  notifier.join();
+  others.join();
+  weft::model::check(won[0] + won[1] + won[2] == 1, "one decides");
+  weft::model::check(how >= notified && won[how - notified], "and it is the one that the waiter reads");
+  weft::model::check(w.resumed <= 1, "resumed at most once");
+}
+
+TEST(waiter_model, notifier_timer_and_stop) {
+  expect_sound(weft::model::explore({}, [] { notifier_timer_and_stop(true); }));
+}
+TEST(waiter_model_mutants, asleep_before_the_context_is_left) {
+  EXPECT_TRUE(weft::model::explore({}, [] { notifier_timer_and_stop(false); }, true).failed);
+}
+
+// A kernel thread that is no worker: it blocks on the word itself, and its frame is gone when it returns.
+void foreign_wait(bool timed) {
+  auto* w = new wait;
+  weft::model::thread notifier([w] {
+    const auto* address = &w->word.word();
+    if (w->word.decide(notified) == wait_word::found::sleeping)
+      weft::os::futex_wake(address, 1);
+  });
+  if (w->word.fall_asleep()) {
+    while (w->word.load() == wait_word::asleep) {
+      if (!timed) {
+        weft::os::futex_wait(&w->word.word(), wait_word::asleep);
+      } else if (weft::os::futex_wait_until(&w->word.word(), wait_word::asleep, 1) == ETIMEDOUT) {
+        static_cast<void>(w->word.decide(timed_out));
+      }
+    }
+  }
+  weft::model::check(w->word.load() >= notified, "decided");
+  notifier.join();
+  delete w;
+}
+
+TEST(waiter_model, foreign_kernel_thread) {
+  expect_sound(weft::model::explore({}, [] { foreign_wait(false); }));
+}
+TEST(waiter_model, foreign_kernel_thread_with_a_deadline) {
+  expect_sound(weft::model::explore({}, [] { foreign_wait(true); }));
+}
+
+// A decision that looks and then stores lets two win.
+TEST(waiter_model_mutants, decision_by_a_plain_store) {
+  const auto outcome = weft::model::explore(
+      {},
+      [] {
+        weft::base::atomic<std::uint32_t> word{0};
+        int winners = 0;
+        const auto decide = [&](std::uint32_t how) {
+          if (word.load_acquire() > 1)
+            return;
+          word.store_release(how);
+          ++winners;
+        };
+        weft::model::thread first([&] { decide(notified); });
+        decide(timed_out);
+        first.join();
+        weft::model::check(winners == 1, "one decides");
+      },
+      true);
+  EXPECT_TRUE(outcome.failed);
+}
+
+} // namespace

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// fork and join, loops, reductions and task groups from main, on the default runtime.
+#include "weft/parallel.hpp"
+
+#include <atomic>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+#include <thread>
+
+#include "tests/unit/api/fixture.hpp"
+#include "weft/task_group.hpp"
+
+namespace weft::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+WEFT_API_SUITE(parallel_test);
+
+long fib(int n) {
+  if (n < 2)
+    return n;
+  auto right = fork([n] { return fib(n - 2); });
+  const long left = fib(n - 1);
+  return left + right.join();
+}
+
+TEST_P(parallel_test, fib) {
+  EXPECT_EQ(fib(18), 2584);
+  long foreign = 0;
+  std::atomic<bool> done{false};
+  std::thread outside([&] {
+    foreign = fib(8);
+    done = true;
+  });
+  while (!done)
+    this_thread::yield(); // its threads need this worker
+  outside.join();
+  EXPECT_EQ(foreign, 21);
+}
+
+TEST_P(parallel_test, results_of_every_kind) {
+  int place = 0;
+  auto by_reference = fork([&place]() -> int& { return place; });
+  auto move_only = fork([] { return std::make_unique<int>(7); });
+  auto nothing = fork([&place] { place = 3; });
+  nothing.join();
+  EXPECT_EQ(*move_only.join(), 7);
+  EXPECT_EQ(&by_reference.join(), &place);
+  EXPECT_EQ(place, 3);
+}
+
+TEST_P(parallel_test, joined_in_any_order) {
+  std::atomic<int> sum{0};
+  auto a = fork([&sum] { return sum += 1; });
+  auto b = fork([&sum] { return sum += 10; });
+  auto c = fork([&sum] { return sum += 100; });
+  a.join();
+  c.join();
+  b.join();
+  EXPECT_EQ(sum, 111);
+}
+
+TEST_P(parallel_test, grains) {
+  for (const int grain : {0, 1, 3, 1000}) {
+    std::vector<std::atomic<int>> touched(97);
+    parallel_for(0, 97, [&touched](int i) { ++touched[static_cast<std::size_t>(i)]; }, grain);
+    for (const auto& t : touched)
+      EXPECT_EQ(t, 1);
+    EXPECT_EQ(parallel_reduce(0, 97, 0, [](int i) { return i; }, std::plus<>(), grain), 97 * 96 / 2);
+  }
+  EXPECT_EQ(parallel_reduce(3, 3, 42, [](int) { return 0; }, std::plus<>()), 42);
+  EXPECT_EQ(parallel_reduce(
+                std::size_t{0}, 10, 0L, [](std::size_t i) { return static_cast<long>(i); }, std::plus<>()),
+            45);
+}
+
+TEST_P(parallel_test, deep_recursion_falls_back_to_stacks_of_its_own) {
+  struct chain {
+    static int go(int depth) {
+      volatile char frame[512];
+      frame[0] = 1;
+      if (depth == 0)
+        return frame[0];
+      auto next = fork([depth] { return go(depth - 1); });
+      return next.join() + frame[0];
+    }
+  };
+  int result = 0;
+  thread t([&result] { result = chain::go(300); });
+  t.join();
+  EXPECT_EQ(result, 301);
+}
+
+TEST_P(parallel_test, task_groups) {
+  std::atomic<int> ran{0};
+  task_group g;
+  g.wait(); // empty
+  for (int i = 0; i < 50; ++i)
+    g.run([&ran] { ++ran; });
+  g.wait();
+  EXPECT_EQ(ran, 50);
+  for (int i = 0; i < 3; ++i)
+    g.run([i] { throw std::runtime_error(std::to_string(i)); });
+  EXPECT_THROW(g.wait(), std::runtime_error);
+  g.wait(); // said once
+  g.run([] { this_thread::exit(); });
+  EXPECT_TRUE(g.wait_for(60s));
+  std::stop_source stop;
+  stop.request_stop();
+  std::atomic<bool> go{false};
+  g.run([&go] {
+    while (!go)
+      this_thread::yield();
+  });
+  EXPECT_FALSE(g.wait(stop.get_token()));
+  std::atomic<bool> done{false};
+  std::thread outside([&] {
+    g.wait();
+    done = true;
+  });
+  go = true;
+  while (!done)
+    this_thread::yield(); // the member needs this worker
+  outside.join();
+  tasklet t([&g] {
+    g.run([] {});
+    static_cast<void>(g);
+  });
+  t.join();
+}
+
+} // namespace
+} // namespace weft::test

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#include "weft/sleep.hpp"
+
+#include "tests/unit/sync/fixture.hpp"
+
+namespace weft::testing {
+namespace {
+
+WEFT_SYNC_SUITE(sleep_test);
+
+TEST_P(sleep_test, sleeps_at_least_so_long) {
+  crowd c;
+  const auto sleep = [](int i) {
+    const auto before = std::chrono::steady_clock::now();
+    EXPECT_TRUE(this_thread::sleep_for(std::chrono::microseconds(100 * i)));
+    EXPECT_GE(std::chrono::steady_clock::now() - before, std::chrono::microseconds(100 * i));
+    const auto at = std::chrono::system_clock::now() + 1ms;
+    EXPECT_TRUE(this_thread::sleep_until(at));
+    EXPECT_TRUE(this_thread::sleep_for(-1h));
+  };
+  c.weft_threads(50, sleep);
+  c.kernel_threads(2, sleep);
+}
+
+TEST_P(sleep_test, a_stop_request_ends_it) {
+  std::stop_source source;
+  crowd c;
+  const auto sleep = [&](int) {
+    EXPECT_FALSE(this_thread::sleep_for(std::chrono::hours::max(), source.get_token()));
+  };
+  c.weft_threads(20, sleep);
+  c.kernel_threads(2, sleep);
+  this_thread::yield();
+  source.request_stop();
+  c.join();
+  EXPECT_FALSE(this_thread::sleep_for(1h, source.get_token()));
+}
+
+TEST_P(sleep_test, refuses_tasklets) {
+  bool refused = false;
+  weft::tasklet([&] { refused = is_refused([] { this_thread::sleep_for(1s); }); }).join();
+  EXPECT_TRUE(refused);
+}
+
+} // namespace
+} // namespace weft::testing
