@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Tables and plots from a results file. `bench/report.py FILE.json` prints and draws them again."""
+
+import json
+import math
+import pathlib
+import sys
+
+import suites
+
+OURS = "weft"
+
+
+def cases_of(data):
+    return list(dict.fromkeys(row["case"] for row in data["results"]))
+
+
+def rows_of(data, case):
+    """A case's results, best first; those without a figure last."""
+    rows = [row for row in data["results"] if row["case"] == case]
+    return sorted(rows, key=lambda row: row.get("median", float("inf")))
+
+
+def instructions_of(row):
+    return row.get("instructions", {}).get("per_op")
+
+
+def best_peer(rows, row, figure):
+    """The least figure(r) among the peers of this row's kind: not Weft itself, not a floor."""
+    figures = [figure(other) for other in rows
+               if other["peer"] != OURS and not suites.is_floor(other["workload"], other["peer"])
+               and suites.kind_of(other["form"]) == suites.kind_of(row["form"])]
+    return min((value for value in figures if value is not None), default=None)
+
+
+def ratio(rows, row, figure):
+    own, best = figure(row), best_peer(rows, row, figure)
+    return f"{own / best:.2f}" if own is not None and best else "-"
+
+
+def number(value):
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.1f}"
+
+
+def cells(rows, row):
+    note = " ".join(f"{name}={number(value) if value >= 10 else f'{value:.2f}'}"
+                    for name, value in row.get("extras", {}).items())
+    if row.get("error"):
+        note = f"FAILED: {row['error']}"
+    return [row["peer"], row["form"], str(row["sizes"]["n"]),
+            number(row.get("median")), number(row.get("min")),
+            ratio(rows, row, lambda r: r.get("median")), ratio(rows, row, lambda r: r.get("min")),
+            number(instructions_of(row)), ratio(rows, row, instructions_of), note]
+
+
+def layout(title, lines, left):
+    """Text columns; those numbered in `left` are flush left."""
+    widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))]
+    text = [f"== {title}"]
+    for line in lines:
+        columns = [cell.ljust(width) if at in left else cell.rjust(width)
+                   for at, (cell, width) in enumerate(zip(line, widths))]
+        text.append("  ".join(columns).rstrip())
+    return "\n".join(text)
+
+
+def title_of(data, case):
+    return suites.case_of(data["suite"], case).get("title", case)
+
+
+def table(data, case):
+    rows = rows_of(data, case)
+    unit = next((row["unit"] for row in rows if "unit" in row), "median")
+    head = ["peer", "form", "n", unit, "min", "x best", "x best min", "instr/op", "x best instr", ""]
+    return layout(title_of(data, case), [head] + [cells(rows, row) for row in rows], (0, 1, 9))
+
+
+def speed_up(data):
+    """fib with 2 workers over 1, and beside it what two processes that share nothing reach (serial)."""
+    one = {(row["peer"], row["form"]): row for row in rows_of(data, "fib-1") if "median" in row}
+    pairs = [(one[row["peer"], row["form"]], row) for row in rows_of(data, "fib-2")
+             if "median" in row and (row["peer"], row["form"]) in one]
+    pairs = [(a, b) for a, b in pairs if a["sizes"]["n"] == b["sizes"]["n"]]
+    speeds = {(a["peer"], a["form"]): a["median"] / b["median"] for a, b in pairs}
+    independent = next((speed for (peer, _), speed in speeds.items() if peer == "serial"), None)
+    if not speeds or independent is None:
+        return None
+    lines = [["peer", "form", "speed-up", "x two processes"]]
+    for (peer, form), speed in sorted(speeds.items(), key=lambda item: -item[1]):
+        lines.append([peer, form, f"{speed:.2f}", f"{speed / independent:.2f}"])
+    return layout("fib, 2 workers over 1", lines, (0, 1))
+
+
+def tables(data):
+    where = data["machine"]
+    dirty = " (dirty)" if data["dirty"] else ""
+    print(f"{where['cpu']}, {where['cores']} cores, Linux {where['kernel']}, load {where['load'][0]:.1f}\n"
+          f"{data['compiler']}, {data['flags']}; commit {data['commit'][:10] or '-'}{dirty}; "
+          f"{data['passes']} passes, {data['seconds']:.0f} s\n")
+    for case in cases_of(data):
+        print(table(data, case) + "\n")
+    speeds = None if data["quick"] else speed_up(data)  # quick sizes are too short for it
+    if speeds:
+        print(speeds + "\n")
+
+
+def bars(data, case, path):
+    """A bar chart as SVG, by hand so that no plotting library is needed. None if there is nothing to draw."""
+    rows = [row for row in rows_of(data, case) if "median" in row]
+    if not rows:
+        return None
+    low, top = rows[0]["median"], rows[-1]["median"]
+    log = low > 0 and (suites.case_of(data["suite"], case).get("log", False) or top > 100 * low)
+
+    def length(value):
+        if log:
+            return 20 + 380 * math.log(value / low) / max(math.log(top / low), 1e-9)
+        return max(400 * value / top, 1) if top > 0 else 1
+
+    scale = ", log scale" if log else ""
+    height = 44 + 20 * len(rows)
+    parts = ['<svg xmlns="http://www.w3.org/2000/svg" font-family="sans-serif" font-size="12" '
+             f'width="720" height="{height}"><rect width="100%" height="100%" fill="white"/>',
+             f'<text x="10" y="20" font-size="14">{title_of(data, case)} '
+             f'({rows[0]["unit"]}, median{scale})</text>']
+    for at, row in enumerate(rows):
+        y, width = 34 + 20 * at, length(row["median"])
+        colour = "#c0392b" if row["peer"] == OURS else "#5b7fa6"
+        parts.append(f'<text x="200" y="{y + 11}" text-anchor="end">{row["peer"]} {row["form"]}</text>'
+                     f'<rect x="206" y="{y}" width="{width:.1f}" height="14" fill="{colour}"/>'
+                     f'<text x="{212 + width:.1f}" y="{y + 11}">{number(row["median"])}</text>')
+    pathlib.Path(path).write_text("\n".join(parts) + "\n</svg>\n")
+    return path
+
+
+def boxes(data, path):
+    """One page of box plots over all samples. None without matplotlib."""
+    try:
+        import matplotlib
+        matplotlib.use("Agg")
+        from matplotlib import pyplot
+    except ImportError:
+        return None
+    cases = cases_of(data)
+    figure, axes = pyplot.subplots(len(cases), 1, figsize=(9, 3.2 * len(cases)), squeeze=False)
+    for axis, case in zip(axes[:, 0], cases):
+        rows = [row for row in rows_of(data, case) if "samples" in row]
+        if rows:
+            axis.boxplot([row["samples"] for row in rows], vert=False, whis=(5, 95), showfliers=False)
+            axis.set_yticklabels([f"{row['peer']} {row['form']}" for row in rows], fontsize=7)
+            axis.invert_yaxis()
+            axis.set_xscale("log")
+            axis.set_xlabel(rows[0]["unit"])
+        axis.set_title(title_of(data, case), fontsize=10)
+    figure.tight_layout()
+    figure.savefig(path, dpi=80)
+    pyplot.close(figure)
+    return path
+
+
+def plots(data, stem):
+    """Draws every case; gives the files that were written."""
+    files = [bars(data, case, f"{stem}-{case}.svg") for case in cases_of(data)]
+    return [path for path in [*files, boxes(data, f"{stem}.png")] if path]
+
+
+if __name__ == "__main__":
+    source = pathlib.Path(sys.argv[1])
+    loaded = json.loads(source.read_text())
+    tables(loaded)
+    for written in plots(loaded, source.with_suffix("")):
+        print(f"plot: {written}")

@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs the benchmark programs of a suite; writes raw results as JSON, prints tables with ratios, draws plots.
+
+    bench/run.py [--bin build/release/bench/bin] [--suite core] [--quick] [--instructions] [--only REGEX]
+
+README.md beside this file says how to read what comes out.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
+sys.path.insert(0, str(HERE))
+
+import suites  # noqa: E402
+import report  # noqa: E402
+
+
+def output_of(*command):
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def machine():
+    lscpu = dict(line.split(":", 1) for line in output_of("lscpu").splitlines() if ":" in line)
+    return {
+        "cpu": lscpu.get("Model name", platform.processor()).strip(),
+        "cores": len(os.sched_getaffinity(0)),
+        "kernel": platform.release(),
+        "architecture": platform.machine(),
+        "load": os.getloadavg(),
+    }
+
+
+def build(bin_dir):
+    """Compiler and flags, as the build that holds the programs recorded them."""
+    cache = {}
+    for folder in (bin_dir, *bin_dir.parents):
+        path = folder / "CMakeCache.txt"
+        if path.exists():
+            for line in path.read_text().splitlines():
+                found = re.match(r"(\w+):\w+=(.*)", line)
+                if found:
+                    cache[found.group(1)] = found.group(2)
+            break
+    kind = cache.get("CMAKE_BUILD_TYPE", "")
+    compiler = cache.get("CMAKE_CXX_COMPILER", "c++")
+    version = output_of(compiler, "--version").splitlines()
+    return {
+        "compiler": version[0] if version else compiler,
+        "build_type": kind,
+        "flags": " ".join(filter(None, [cache.get("CMAKE_CXX_FLAGS", ""),
+                                        cache.get(f"CMAKE_CXX_FLAGS_{kind.upper()}", ""), "-O2 -DNDEBUG"])),
+    }
+
+
+def commit():
+    return {"commit": output_of("git", "rev-parse", "HEAD"),
+            "dirty": bool(output_of("git", "status", "--porcelain", "--untracked-files=no"))}
+
+
+def programs(bin_dir):
+    """(workload, peer) -> path, for every program in the folder."""
+    found = {}
+    for path in sorted(bin_dir.iterdir()):
+        workload, dot, peer = path.name.partition(".")
+        if dot and "." not in peer and os.access(path, os.X_OK) and path.is_file():
+            found[workload, peer] = path
+    return found
+
+
+def run_once(path, arguments, timeout):
+    command = [str(path), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+    except subprocess.TimeoutExpired:
+        return None, f"no answer in {timeout} s"
+    try:
+        result = json.loads(done.stdout)
+    except ValueError:
+        return None, f"exit code {done.returncode}, no JSON; {done.stderr.strip()[:200]}"
+    if done.returncode != 0 or not result.get("checked"):
+        return None, f"exit code {done.returncode}; {done.stderr.strip()[:200]}"
+    return result, None
+
+
+def arguments_of(sizes, form):
+    words = ["--form", form]
+    for name in ("n", "rounds", "repeats", "workers"):
+        if name in sizes:
+            words += [f"--{name}", str(sizes[name])]
+    return words
+
+
+def forms_of(path):
+    return output_of(str(path), "--list-forms").split()
+
+
+def plan(suite, found, quick, only):
+    """The list of jobs: one for each case, peer and form, in the order of the suite."""
+    jobs = []
+    for case in suite:
+        for (workload, peer), path in found.items():
+            if workload != case["workload"] or (case.get("peers") and peer not in case["peers"]):
+                continue
+            for form in forms_of(path):
+                if case.get("forms") and form not in case["forms"]:
+                    continue
+                sizes = suites.sizes_of(case, peer, form, quick)
+                if sizes is None or not re.search(only, f"{case['name']}.{peer}.{form}"):
+                    continue
+                jobs.append({"case": case["name"], "workload": workload, "peer": peer, "form": form,
+                             "sizes": sizes, "path": path, "results": [], "error": None})
+    return jobs
+
+
+def measure(jobs, passes, timeout):
+    """Round robin over all jobs, so that a noisy minute hits every peer alike."""
+    for turn in range(passes):
+        for at, job in enumerate(jobs):
+            if job["error"]:
+                continue
+            if sys.stderr.isatty():
+                where = f"{turn + 1}/{passes} {at + 1}/{len(jobs)} {job['case']} {job['peer']} {job['form']}"
+                print(f"\r\033[K{where}", end="", file=sys.stderr)
+            result, job["error"] = run_once(job["path"], arguments_of(job["sizes"], job["form"]), timeout)
+            if result:
+                job["results"].append(result)
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr)
+
+
+def instructions_of_run(path, arguments, timeout):
+    """Instructions that one process executes under callgrind, and the operations it reports."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", str(path)]
+        command += arguments
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+    collected = re.search(r"Collected\s*:\s*(\d+)", done.stderr)
+    if done.returncode != 0 or not collected:
+        raise RuntimeError(done.stderr.strip()[-200:])
+    return int(collected.group(1)), json.loads(done.stdout)["ops"]
+
+
+def instructions(path, form, sizes, timeout):
+    """Instructions an operation: the difference of two runs that differ in rounds only."""
+    try:
+        (low, low_ops), (high, high_ops) = [
+            instructions_of_run(path, arguments_of({**sizes, "rounds": rounds}, form), timeout)
+            for rounds in sizes["rounds"]]
+    except (RuntimeError, ValueError, OSError, subprocess.TimeoutExpired) as error:
+        return {"per_op": None, "error": str(error)[:200]}
+    return {"per_op": (high - low) / (high_ops - low_ops), "n": sizes["n"],
+            "runs": [[low, low_ops], [high, high_ops]]}
+
+
+def count_instructions(jobs, timeout):
+    """Counts each program and form once, at the workload's own size, for all its one-worker cases."""
+    counted = {}
+    for job in jobs:
+        sizes = suites.instruction_sizes(job["workload"], job["peer"])
+        if sizes is None or job["error"] or job["sizes"].get("workers", 1) != 1:
+            continue
+        key = (job["path"], job["form"])
+        if key not in counted:
+            counted[key] = instructions(job["path"], job["form"], sizes, timeout)
+        job["instructions"] = counted[key]
+
+
+def summary(job):
+    """What a job's passes come to: the samples of all of them, and the process medians."""
+    results = job["results"]
+    keep = {key: job[key] for key in ("case", "workload", "peer", "form", "sizes", "error")}
+    if "instructions" in job:
+        keep["instructions"] = job["instructions"]
+    if not results:
+        return keep
+    samples = [sample for result in results for sample in result["samples"]]
+    keep.update(unit=results[0]["unit"], samples=samples, min=min(samples), median=statistics.median(samples),
+                process_medians=[result["median"] for result in results], ops=results[0]["ops"])
+    known = {"workload", "peer", "form", "n", "rounds", "repeats", "workers", "unit", "ops", "min", "median",
+             "samples", "ns_per_op", "checked"}
+    keep["extras"] = {name: statistics.median(result[name] for result in results if name in result)
+                      for name in results[0] if name not in known}
+    return keep
+
+
+def default_bin():
+    candidates = [ROOT / "build" / preset / "bench" / "bin" for preset in ("release", "dev")]
+    return next((path for path in candidates if path.is_dir()), candidates[0])
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bin", type=pathlib.Path, default=default_bin(), help="folder of the programs")
+    parser.add_argument("--suite", default="core", choices=sorted(suites.SUITES))
+    parser.add_argument("--quick", action="store_true", help="small sizes, two passes: under two minutes")
+    parser.add_argument("--passes", type=int, help="how often each program is run")
+    parser.add_argument("--only", default="", help="regular expression over case.peer.form")
+    parser.add_argument("--instructions", action="store_true", help="count instructions with callgrind")
+    parser.add_argument("--out", type=pathlib.Path, default=HERE / "results", help="folder for the results")
+    parser.add_argument("--timeout", type=float, default=120, help="seconds for one run of one program")
+    return parser.parse_args()
+
+
+def main():
+    options = parse_arguments()
+    if not options.bin.is_dir():
+        sys.exit(f"{options.bin}: no such folder. Build the target 'bench' first, or give --bin.")
+    jobs = plan(suites.SUITES[options.suite], programs(options.bin.resolve()), options.quick, options.only)
+    if not jobs:
+        sys.exit("nothing to run")
+    passes = options.passes or (2 if options.quick else 5)
+    start = datetime.datetime.now(datetime.timezone.utc)
+    data = {"suite": options.suite, "quick": options.quick, "passes": passes,
+            "date": start.isoformat(timespec="seconds"), "machine": machine(), **build(options.bin.resolve()),
+            **commit()}
+    measure(jobs, passes, options.timeout)
+    if options.instructions:
+        count_instructions(jobs, options.timeout)
+    data["seconds"] = (datetime.datetime.now(datetime.timezone.utc) - start).total_seconds()
+    data["results"] = [summary(job) for job in jobs]
+    options.out.mkdir(parents=True, exist_ok=True)
+    stem = options.out / f"{options.suite}{'-quick' if options.quick else ''}-{start:%Y-%m-%d-%H%M%S}"
+    pathlib.Path(f"{stem}.json").write_text(json.dumps(data, indent=1) + "\n")
+    report.tables(data)
+    print(f"raw results: {stem}.json")
+    for path in report.plots(data, stem):
+        print(f"plot: {path}")
+    return 1 if any(job["error"] for job in jobs) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
