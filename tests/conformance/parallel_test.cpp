@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Conformance: structured parallelism against its serial answer.
+#include <functional>
 #include <numeric>
 #include <stdexcept>
 
@@ -29,6 +30,24 @@ TEST_P(parallel, fork_and_join) {
   long result = 0;
   inside([&result] { result = fib(scaled(100) < 100 ? 7 : 11); });
   EXPECT_EQ(result, serial_fib(scaled(100) < 100 ? 7 : 11));
+}
+
+// A fork that was stolen, waited and came back to the worker of its joiner is half done, not there to be made again.
+TEST_P(parallel, each_fork_runs_once) {
+  std::atomic<int> forked{0}, ran{0};
+  std::function<void(int)> tree = [&](int n) {
+    if (n < 2)
+      return;
+    ++forked;
+    auto other = fork([&, n] {
+      ++ran;
+      tree(n - 2);
+    });
+    tree(n - 1);
+    other.join();
+  };
+  inside([&] { tree(scaled(100) < 100 ? 8 : 12); });
+  EXPECT_EQ(ran, forked);
 }
 
 TEST_P(parallel, forks_that_wait_inside) {

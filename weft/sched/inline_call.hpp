@@ -26,6 +26,10 @@ class inline_call {
       return may_run_from_list(w, u);
     if (static_cast<std::byte*>(__builtin_frame_address(0)) - self.stack->low < inline_reserve) [[unlikely]]
       return false;
+    // A thief may have started it and this worker made it ready again: it is back at this end of the deque then, but
+    // half done. Only this worker pushes here, so a unit that is fresh now is fresh when it is popped.
+    if (u.state.load() != unit::state::fresh) [[unlikely]]
+      return false;
     return deque->pop_bottom_if(&u);
   }
 

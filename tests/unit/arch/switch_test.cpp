@@ -3,6 +3,7 @@
 // one kernel thread (contract: weft/arch/README.md). Compiled at several optimisation levels.
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,19 @@ TEST(swap, to_itself_continues) {
   native_context here;
   swap(here, here);
   SUCCEED();
+}
+
+// As a worker's loop, which lies in memory that was used before and never was a thread.
+TEST(swap, comes_back_to_a_context_that_was_only_declared) {
+  alignas(context) unsigned char memory[sizeof(context)];
+  std::memset(memory, 0x5a, sizeof(memory));
+  asm volatile("" : : "r"(memory) : "memory"); // the compiler must not know that nobody may read it
+  auto& here = *::new (memory) context;
+  sanitizer::adopt_native(here.fiber);
+  bool ran = false;
+  partner other{[&](partner&) { ran = true; }};
+  other.resume(here);
+  EXPECT_TRUE(ran);
 }
 
 // More values live across `between` than there are registers, of each kind.

@@ -37,8 +37,9 @@ struct context {
   context& operator=(const context&) = delete;
 
   ucontext_t machine;
-  request pending;
-  bool cancelled; // as `from` of a cond_swap: the answer was no
+  // Set from the start: a context that was never made, as a worker's loop, may be the first to be come back to.
+  request pending = request::none;
+  bool cancelled = false; // as `from` of a cond_swap: the answer was no
   arrival_function arrive;
   conditional_function ask;
   void* argument;
