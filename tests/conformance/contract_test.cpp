@@ -118,11 +118,15 @@ TEST_P(contract, errors) {
   EXPECT_EQ(error_of([] { tasklet().join(); }), invalid);
   thread_attributes a;
   a.pool = p.get();
+  std::atomic<bool> constructed{false}; // until then `t` is still being written
   thread t(a, [&] {
+    while (!constructed)
+      this_thread::yield();
     EXPECT_EQ(error_of([&] { t.join(); }), std::make_error_code(std::errc::resource_deadlock_would_occur));
     EXPECT_EQ(error_of([&] { t.try_join_for(1s); }),
               std::make_error_code(std::errc::resource_deadlock_would_occur));
   });
+  constructed = true;
   t.join();
 }
 

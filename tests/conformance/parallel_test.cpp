@@ -32,7 +32,8 @@ TEST_P(parallel, fork_and_join) {
   EXPECT_EQ(result, serial_fib(scaled(100) < 100 ? 7 : 11));
 }
 
-// A fork that was stolen, waited and came back to the worker of its joiner is half done, not there to be made again.
+// A fork that was stolen, waited and came back to the worker of its joiner is half done, not there to be made
+// again.
 TEST_P(parallel, each_fork_runs_once) {
   std::atomic<int> forked{0}, ran{0};
   std::function<void(int)> tree = [&](int n) {
