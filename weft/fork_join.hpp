@@ -87,7 +87,7 @@ class [[nodiscard]] forked {
     requires(!std::is_same_v<std::remove_cvref_t<G>, forked>)
   [[gnu::always_inline]] explicit forked(G&& f) : function_(std::forward<G>(f)) {
     unit_.stack = nullptr;
-    unit_.extension = nullptr;
+    unit_.extension.store_relaxed(nullptr);
     sched::worker& w = sched::here();
     if (w.current->has(unit::kind_mask)) [[unlikely]]
       sched::refuse_fork();

@@ -36,7 +36,7 @@ void submit_with(unit::descriptor& u, const unit::operations& o, std::uint64_t t
   if (home == nullptr)
     home = sched::on_worker() ? sched::here().hot : &sched::default_group().next_pool();
   unit::initialise(u, o, home, traits);
-  u.level = a.level;
+  u.level = static_cast<std::int8_t>(a.level);
   if (a.name != nullptr)
     unit::set_name(u, a.name);
   if (now)

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdint>
 #include <utility>
 
 namespace weft {
@@ -19,6 +20,7 @@ struct item : queue::link {
   int producer = 0;
   int number = 0;
   model::var<int> payload;
+  base::atomic<std::uint16_t> mark = 0;
   int taken = 0;
 };
 
@@ -165,6 +167,35 @@ TEST(locked_fifo_model, remove_races_with_pop) {
       });
     }
     check(one.taken == 1 && fifo.empty() && fifo.valid(), "not taken exactly once");
+  });
+}
+
+// As a unit that leaves a shared pool for another while somebody takes it out of the middle.
+struct number_marks {
+  std::uint16_t number;
+  void enter(queue::link* l) const noexcept { static_cast<item*>(l)->mark.store_relaxed(number); }
+  void leave(queue::link* l) const noexcept { static_cast<item*>(l)->mark.store_relaxed(0); }
+};
+
+TEST(locked_fifo_model, remove_races_with_a_move_to_another_list) {
+  expect_passes([] {
+    queue::basic_locked_fifo<number_marks> from{number_marks{1}}, to{number_marks{2}};
+    item one;
+    one.payload = 7;
+    from.push_back(&one);
+    {
+      model::thread mover([&] {
+        if (queue::link* l = from.pop_front())
+          to.push_back(l);
+      });
+      model::thread remover([&] {
+        if (from.remove_if(&one, [&one] { return one.mark.load_relaxed() == 1; }))
+          take(&one);
+      });
+    }
+    if (queue::link* l = to.pop_front())
+      take(l);
+    check(one.taken == 1 && from.empty() && from.valid() && to.empty() && to.valid(), "not in one place");
   });
 }
 

@@ -12,28 +12,39 @@
 
 namespace weft::queue {
 
-/// A doubly linked list under a spin lock, with a size that is read without it.
+/// Marks policy: nothing is noted about links.
+struct no_marks {
+  void enter(link*) const noexcept {}
+  void leave(link*) const noexcept {}
+};
+
+/// A doubly linked list under a spin lock, with a size that is read without it. `Marks` is told, under the
+/// lock, of each link that enters and leaves: so a link that others may move can prove that it is here.
 /// *Ownership*: `list_` and writes of `size_`: the holder of `lock_`; reads of `size_`: anyone.
 /// *Invariants*: whenever the lock is free, `size_` == number of links in `list_`.
 /// *Ordering*: the lock's SL1 hands links over. `size_` orders nothing: whoever decides by it not to look
 /// (parking) brings the fence. All members: *Contexts*: thread, tasklet, foreign kernel thread; not a
 /// signal handler, the interrupted code may hold the lock. *Switches*: never. *Errors*: none. *Undefined*:
 /// pushing a link that is in a container; removing one that is in none.
-class locked_fifo {
+template <class Marks>
+class basic_locked_fifo {
  public:
-  locked_fifo() noexcept = default;
-  locked_fifo(const locked_fifo&) = delete;
-  locked_fifo& operator=(const locked_fifo&) = delete;
+  basic_locked_fifo() noexcept = default;
+  explicit basic_locked_fifo(Marks marks) noexcept : marks_(marks) {}
+  basic_locked_fifo(const basic_locked_fifo&) = delete;
+  basic_locked_fifo& operator=(const basic_locked_fifo&) = delete;
 
   void push_back(link* item) noexcept {
     const std::scoped_lock guard(lock_);
     list_.push_back(item);
+    marks_.enter(item);
     publish_size_locked();
   }
 
   void push_front(link* item) noexcept {
     const std::scoped_lock guard(lock_);
     list_.push_front(item);
+    marks_.enter(item);
     publish_size_locked();
   }
 
@@ -53,11 +64,12 @@ class locked_fifo {
   void remove(link* item) noexcept {
     const std::scoped_lock guard(lock_);
     list_.remove(item);
+    marks_.leave(item);
     publish_size_locked();
   }
 
   /// Takes a link out if `still_here()`, called under the lock, says that it is in this list; returns what
-  /// it said. A unit that is popped elsewhere changes its state under the same lock.
+  /// it said. What it looks at may only change under this lock: marks do.
   template <class Predicate>
   bool remove_if(link* item, Predicate still_here) noexcept {
     const std::scoped_lock guard(lock_);
@@ -65,6 +77,7 @@ class locked_fifo {
       return false;
     }
     list_.remove(item);
+    marks_.leave(item);
     publish_size_locked();
     return true;
   }
@@ -83,6 +96,7 @@ class locked_fifo {
       if (item == nullptr) {
         break;
       }
+      marks_.leave(item);
       target.push_back(item);
     }
     publish_size_locked();
@@ -110,7 +124,7 @@ class locked_fifo {
     const std::scoped_lock guard(lock_);
     link* const item = pop();
     if (item != nullptr) {
-      item->next = nullptr; // under the lock: tells remove_if()'s predicate that the link is out
+      marks_.leave(item);
     }
     publish_size_locked();
     return item;
@@ -121,8 +135,11 @@ class locked_fifo {
   }
 
   mutable base::spin_lock lock_;
+  [[no_unique_address]] Marks marks_;
   base::atomic<std::size_t> size_ = 0;
   counted_fifo list_;
 };
+
+using locked_fifo = basic_locked_fifo<no_marks>;
 
 } // namespace weft::queue

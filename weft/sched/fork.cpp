@@ -46,7 +46,7 @@ void owned_ordered::do_forget() {
 }
 
 void shared_pool::do_forget() {
-  make_anew(list_);
+  make_anew(list_, unit_marks(number_));
   make_anew(buckets_);
 }
 
@@ -146,8 +146,7 @@ void survive_fork(descriptor& u) noexcept {
 }
 
 void end_inlined(descriptor& u, descriptor& joiner) noexcept {
-  if (u.extension != nullptr)
-    unit::drop_extension(u);
+  unit::drop_extension(u);
   if (u.has(unit::ends_process))
     survive_fork(joiner);
 }

@@ -305,8 +305,7 @@ void group::adopt_primary(worker& w) {
 // The primary thread becomes a plain kernel thread again.
 void group::release_primary(worker& w) noexcept {
   descriptor& unit = primary().unit;
-  if (unit.extension != nullptr)
-    unit::drop_extension(unit);
+  unit::drop_extension(unit);
   w.main_scheduler->stop(w); // its pools may outlive this group
   if (w.loop_stack != nullptr)
     w.stacks.free(w.loop_stack);

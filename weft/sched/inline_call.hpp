@@ -26,8 +26,9 @@ class inline_call {
       return may_run_from_list(w, u);
     if (static_cast<std::byte*>(__builtin_frame_address(0)) - self.stack->low < inline_reserve) [[unlikely]]
       return false;
-    // A thief may have started it and this worker made it ready again: it is back at this end of the deque then, but
-    // half done. Only this worker pushes here, so a unit that is fresh now is fresh when it is popped.
+    // A thief may have started it and this worker made it ready again: it is back at this end of the deque
+    // then, but half done. Only this worker pushes here, so a unit that is fresh now is fresh when it is
+    // popped.
     if (u.state.load() != unit::state::fresh) [[unlikely]]
       return false;
     return deque->pop_bottom_if(&u);
@@ -43,7 +44,7 @@ class inline_call {
 
   // On the way out, by return or by exception.
   [[gnu::always_inline]] ~inline_call() {
-    if (unit_.extension != nullptr) [[unlikely]]
+    if (unit_.has(unit::extended)) [[unlikely]]
       end_inlined(unit_, joiner_);
     worker& w = here(); // SWITCH: the unit may have moved to another worker, and the joiner's stack with it
     w.current = &joiner_;

@@ -105,7 +105,7 @@ void complete(worker& w, descriptor& u) noexcept {
 [[noreturn, gnu::noinline]] void end_thread_slowly() noexcept {
   descriptor& u = *here().current;
   memory::verify_canary(*u.stack); // while the name is still there; giving the stack back looks again
-  if (u.extension != nullptr)
+  if (u.has(unit::extended))
     unit::drop_extension(u); // SWITCH: destructors are the user's code
   if (u.has(unit::ends_process))
     std::exit(0);
@@ -173,7 +173,7 @@ void worker_for_techniques::end_thread() noexcept {
 }
 
 void end_without_stack(worker& w, descriptor& u) noexcept {
-  if (u.extension != nullptr)
+  if (u.has(unit::extended))
     unit::drop_extension(u);
   if (u.has(unit::ends_process))
     std::exit(0);
@@ -351,8 +351,9 @@ void yield_to_slowly(descriptor& target) {
   act_on_requests(); // before the target is taken: acting may unwind or leave, and nobody would run the
                      // target then
   worker& w = here();
-  if (&target != w.current && target.kind() != unit::kind_scheduler && target.home != nullptr &&
-      target.home->remove(target, &w)) {
+  pool* from = target.home;
+  if (&target != w.current && target.kind() != unit::kind_scheduler && from != nullptr &&
+      from->remove(target, &w)) {
     w.handed = &target;
   }
   yield_to_loop();

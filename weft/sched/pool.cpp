@@ -13,7 +13,7 @@
 namespace weft::sched {
 namespace {
 
-// Attaching and detaching, of all pools: rare.
+// Attaching and detaching, of all pools, and their numbers: rare.
 std::mutex attach_lock;
 
 bool is_owner(const base::atomic<worker*>& owner) noexcept {
@@ -231,8 +231,33 @@ std::size_t owned_ordered::size() const noexcept {
 
 // --- shared_pool ---
 
+namespace {
+
+std::vector<bool>& numbers_taken() {                    // under attach_lock
+  static auto* taken = new std::vector<bool>(1U << 16); // pools may outlive static objects
+  return *taken;
+}
+
+} // namespace
+
+container_number::container_number() : number_(0) {
+  std::lock_guard held(attach_lock);
+  auto& taken = numbers_taken();
+  const auto free = std::find(taken.begin() + 1, taken.end(), false);
+  if (free == taken.end())
+    return;
+  *free = true;
+  number_ = static_cast<std::uint16_t>(free - taken.begin());
+}
+
+container_number::~container_number() {
+  if (number_ == 0)
+    return;
+  std::lock_guard held(attach_lock);
+  numbers_taken()[number_] = false;
+}
+
 void shared_pool::do_push(descriptor& u) {
-  u.link.next = nullptr; // not in the list yet; see do_remove()
   mark_contained(u);
   switch (order_) {
   case order::fifo:
@@ -256,13 +281,12 @@ descriptor* shared_pool::do_pop_oldest(worker& here) {
 }
 
 bool shared_pool::do_remove(descriptor& u, worker*) {
-  // A ready unit of this pool is in its list, or somebody is between push and insertion or between pop and
-  // run: then its link is null, which is written under the lock. apply_migration() clears the link before it
-  // names a new home, so a unit on its way here is seen as such.
-  if (order_ == order::priority || u.home != this)
+  // Units of this pool may be between pop and run, between push and insertion, or on their way to another
+  // pool; the mark, which only changes under the lock, tells those that are in the list.
+  if (order_ == order::priority || number_.get() == 0)
     return false;
-  return list_.remove_if(&u.link,
-                         [&u, this] { return u.home == this && in_container(u) && u.link.next != nullptr; });
+  // relaxed: under the lock, but for marks of other pools, which are not ours whatever they are
+  return list_.remove_if(&u.link, [&u, this] { return u.container.load_relaxed() == number_.get(); });
 }
 
 std::size_t shared_pool::size() const noexcept {

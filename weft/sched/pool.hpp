@@ -175,6 +175,30 @@ class WEFT_API owned_ordered final : public pool {
   queue::mpsc_inbox inbox_;
 };
 
+// A number for a shared pool, by which units say that they are in its list; 0 when all 65,535 are taken.
+class WEFT_API container_number {
+ public:
+  container_number();
+  ~container_number();
+  container_number(const container_number&) = delete;
+  container_number& operator=(const container_number&) = delete;
+  [[nodiscard]] std::uint16_t get() const noexcept { return number_; }
+
+ private:
+  std::uint16_t number_;
+};
+
+// Writes the number into the units that enter, and takes it out of those that leave.
+class unit_marks {
+ public:
+  explicit unit_marks(const container_number& n) noexcept : number_(n.get()) {}
+  void enter(queue::link* l) const noexcept { descriptor::from(*l).container.store_relaxed(number_); }
+  void leave(queue::link* l) const noexcept { descriptor::from(*l).container.store_relaxed(0); }
+
+ private:
+  std::uint16_t number_;
+};
+
 // FIFO, LIFO or priority order for any number of producers and consumers, under a spin lock.
 class WEFT_API shared_pool final : public pool {
  public:
@@ -191,8 +215,9 @@ class WEFT_API shared_pool final : public pool {
 
  private:
   const order order_;
-  queue::locked_fifo list_;                          // fifo, lifo
-  queue::priority_buckets<base::spin_lock> buckets_; // priority
+  const container_number number_;
+  queue::basic_locked_fifo<unit_marks> list_{unit_marks(number_)}; // fifo, lifo
+  queue::priority_buckets<base::spin_lock> buckets_;               // priority
 };
 
 // Work stealing: the owner at the bottom, thieves at the top, others through an inbox that thieves may take

@@ -31,14 +31,12 @@ void request_migration(descriptor& u, pool& target, unit::migration_callback cal
   }
   // A unit that waits in a pool need not wait for its turn there.
   worker* w = on_worker() ? &here() : nullptr;
-  if (u.home != nullptr && u.home->remove(u, w))
+  if (pool* from = u.home; from != nullptr && from->remove(u, w))
     make_ready(u);
 }
 
 void apply_migration(descriptor& u) noexcept {
-  // acquire: the extension that the requester may have made; pairs with the release of its lock bit
-  static_cast<void>(u.traits.load_acquire());
-  unit::extension& e = *u.extension;
+  unit::extension& e = *unit::extension_of(u); // there is one: the request made it
   unit::migration m;
   {
     std::lock_guard held(e.lock);
@@ -46,8 +44,10 @@ void apply_migration(descriptor& u) noexcept {
       return;
     m = e.pending;
     e.migrations_done.fetch_add_relaxed(1);
-    u.link.next = nullptr; // in no list: see shared_pool::do_remove()
-    u.home = m.target;
+    // In no container of the new home yet, whatever it was before: its do_remove() reads `home`, then the
+    // state.
+    u.state.post();
+    u.home.publish(m.target);
     u.traits.fetch_and_acq_rel(
         ~std::uint64_t{unit::migration_requested}); // last: migrate_to_and_wait() looks at it alone
   }

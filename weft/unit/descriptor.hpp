@@ -67,7 +67,8 @@ enum trait : std::uint64_t {
 };
 
 // The pool of a unit. Its holder writes it; others read it as a hint of where to look (RACY: the pool then
-// decides under its own rules), so it is an atomic that is always relaxed.
+// decides under its own rules). Relaxed, but where a unit changes pools: whoever sees the new one (H2) sees
+// that the unit has left the old one (H1).
 class pool_reference {
  public:
   pool_reference& operator=(sched::pool* p) noexcept {
@@ -75,7 +76,10 @@ class pool_reference {
     return *this;
   }
   pool_reference& operator=(const pool_reference& other) noexcept { return *this = other.get(); }
-  [[nodiscard]] sched::pool* get() const noexcept { return pointer_.load_relaxed(); }
+  // (H1) release: pairs with (H2).
+  void publish(sched::pool* p) noexcept { pointer_.store_release(p); }
+  // (H2) acquire: pairs with (H1).
+  [[nodiscard]] sched::pool* get() const noexcept { return pointer_.load_acquire(); }
   explicit(false) operator sched::pool*() const noexcept { return get(); }
   sched::pool* operator->() const noexcept { return get(); }
   sched::pool& operator*() const noexcept { return *get(); }
@@ -89,14 +93,18 @@ struct alignas(64) descriptor {
   arch::context context; // valid while started and not running
   queue::link link;      // in a container of a pool, or null
   state_word state;
-  std::int32_t level;  // priority, -32 (first) .. 31; only priority pools look
+  std::int8_t level; // priority, -32 (first) .. 31; only priority pools look
+  // The shared pool whose list holds it, by number, 0 if none: written under that pool's lock, so that
+  // remove() may trust it there.
+  base::atomic<std::uint16_t> container;
   pool_reference home; // where it goes when it becomes ready
 
   // --- what starting and ending touch ---
   join_word join;
   const unit::operations* operations;
   memory::stack_record* stack; // null: not started
-  unit::extension* extension;  // name, local storage, migration; null until first needed
+  // Name, local storage, migration; null until first needed. Others may make it (extension.cpp).
+  base::atomic<unit::extension*> extension;
   base::atomic<std::uint64_t> traits;
   alignas(8) std::byte closure[24];
 
@@ -130,10 +138,10 @@ inline constexpr std::int32_t last_level = 31;
 // and an end leaves them so.
 [[gnu::always_inline]] inline void initialise(descriptor& u, const operations& o, sched::pool* home,
                                               std::uint64_t traits) noexcept {
-  // state (fresh) and level (0), in one store: nobody else sees the unit yet.
-  static_assert(offsetof(descriptor, level) == offsetof(descriptor, state) + 4 &&
+  // state (fresh), level (0) and container (none), in one store: nobody else sees the unit yet.
+  static_assert(offsetof(descriptor, home) == offsetof(descriptor, state) + 8 &&
                 static_cast<int>(state::fresh) == 0);
-  __builtin_memset(static_cast<void*>(&u.state), 0, sizeof u.state + sizeof u.level);
+  __builtin_memset(static_cast<void*>(&u.state), 0, 8);
   u.home = home;
   u.join.reset();
   u.operations = &o;

@@ -3,8 +3,8 @@
 #include "weft/unit/extension.hpp"
 
 #include <cstring>
+#include <memory>
 #include <mutex>
-#include <new>
 #include <system_error>
 #include <utility>
 
@@ -33,13 +33,14 @@ void (*destructor_of(std::uint32_t index, std::uint32_t generation) noexcept)(vo
   return keys[index].generation == generation ? keys[index].destructor : nullptr;
 }
 
-bool run_destructors_once(descriptor& u) noexcept {
+// A destructor may set values and so move the vector: indices only.
+bool run_destructors_once(extension& e) noexcept {
   bool ran = false;
-  for (std::uint32_t index = 0; index < u.extension->locals.size(); ++index) {
-    local_value slot = u.extension->locals[index];
+  for (std::uint32_t index = 0; index < e.locals.size(); ++index) {
+    local_value slot = e.locals[index];
     if (slot.value == nullptr)
       continue;
-    u.extension->locals[index].value = nullptr;
+    e.locals[index].value = nullptr;
     if (auto* destructor = destructor_of(index, slot.generation)) {
       destructor(slot.value);
       ran = true;
@@ -67,15 +68,24 @@ class extension_lock {
   descriptor& unit_;
 };
 
+// The bit tells whether there is an extension, the pointer alone does not: a request that came after the end
+// of the unit before, in the same memory, has left one behind.
 extension& extend_locked(descriptor& u) {
-  if (u.extension == nullptr) {
-    u.extension = new extension;
-    u.traits.fetch_or_relaxed(extended);
+  if (!u.has(extended)) {
+    auto fresh = std::make_unique<extension>();
+    delete u.extension.load_relaxed(); // relaxed, here and below: under the lock
+    u.extension.store_relaxed(fresh.release());
+    u.traits.fetch_or_acq_rel(extended); // (X1) release: pairs with (X2)
   }
-  return *u.extension;
+  return *u.extension.load_relaxed();
 }
 
 } // namespace
+
+// (X2) acquire: pairs with (X1), so the pointer may be read relaxed.
+extension* extension_of(const descriptor& u) noexcept {
+  return (u.traits.load_acquire() & extended) != 0 ? u.extension.load_relaxed() : nullptr;
+}
 
 extension& extend(descriptor& u) {
   const extension_lock held(u);
@@ -95,12 +105,15 @@ bool request_migration(descriptor& u, const migration& wanted) {
 }
 
 void drop_extension(descriptor& u) noexcept {
-  if (u.extension == nullptr)
+  extension* e = extension_of(u);
+  if (e == nullptr)
     return;
-  for (int round = 0; round < destructor_rounds && run_destructors_once(u); ++round) {
+  for (int round = 0; round < destructor_rounds && run_destructors_once(*e); ++round) {
   }
   const extension_lock held(u);
-  delete std::exchange(u.extension, nullptr);
+  u.traits.fetch_and_relaxed(~std::uint64_t{extended});
+  u.extension.store_relaxed(nullptr); // relaxed: under the lock
+  delete e;
 }
 
 void set_name(descriptor& u, const char* name) {
@@ -110,7 +123,8 @@ void set_name(descriptor& u, const char* name) {
 }
 
 const char* name_of(const descriptor& u) noexcept {
-  return u.extension != nullptr ? u.extension->name.data() : "";
+  const extension* e = extension_of(u);
+  return e != nullptr ? e->name.data() : "";
 }
 
 local_key make_key(void (*destructor)(void*)) {
@@ -139,9 +153,10 @@ void delete_key(local_key key) {
 }
 
 void* get_local(const descriptor& u, local_key key) noexcept {
-  if (u.extension == nullptr || key.index >= u.extension->locals.size())
+  const extension* e = extension_of(u);
+  if (e == nullptr || key.index >= e->locals.size())
     return nullptr;
-  const local_value& slot = u.extension->locals[key.index];
+  const local_value& slot = e->locals[key.index];
   return slot.generation == key.generation ? slot.value : nullptr;
 }
 

@@ -50,6 +50,9 @@ WEFT_API extension& extend(descriptor& u);
 // std::bad_alloc.
 WEFT_API bool request_migration(descriptor& u, const migration& wanted);
 
+// The extension of `u`, or null. Contexts: as extend().
+[[nodiscard]] WEFT_API extension* extension_of(const descriptor& u) noexcept;
+
 // Runs local-storage destructors and frees the extension, if there is one. On the unit's own stack, while it
 // is still running.
 WEFT_API void drop_extension(descriptor& u) noexcept;

@@ -37,7 +37,8 @@ struct context {
   context& operator=(const context&) = delete;
 
   ucontext_t machine;
-  // Set from the start: a context that was never made, as a worker's loop, may be the first to be come back to.
+  // Set from the start: a context that was never made, as a worker's loop, may be the first to be come back
+  // to.
   request pending = request::none;
   bool cancelled = false; // as `from` of a cond_swap: the answer was no
   arrival_function arrive;
