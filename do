@@ -189,10 +189,10 @@ verb_test() {
     suite portable portable "unit_arch arch_debuggee arch_switch_cost weft_conformance" -R '^(unit_arch|conformance)\.'
     suite clang ci-clang "weft_static weft_shared weft_conformance stress_mix" -R '^(conformance|stress_mix)\.'
     export WEFT_CONFORMANCE_SCALE=${WEFT_CONFORMANCE_SCALE:-25}
-    suite asan asan "unit_arch weft_conformance stress_mix" -R '^(unit_arch|conformance|stress_mix)\.'
-    # The conformance suite is not clean under ThreadSanitizer yet (the extension of a unit that migrates and ends at
-    # once): docs/design/known-gaps.md.
-    suite tsan tsan unit_arch -R '^unit_arch\.'
+    suite asan asan "unit_arch weft_conformance stress_mix unit_memory unit_queue unit_sync" \
+      -R '^(unit_arch|unit_memory|unit_queue|unit_sync|conformance|stress_mix)\.'
+    suite tsan tsan "unit_arch weft_conformance stress_mix unit_memory unit_queue unit_sync" \
+      -R '^(unit_arch|unit_memory|unit_queue|unit_sync|conformance|stress_mix)\.'
   fi
   printf '\n%-18s %7s %7s %7s %8s\n' suite passed failed skipped time
   printf '%s\n' "${table[@]}"

@@ -49,6 +49,7 @@ std::size_t kernel_threads() {
 class default_runtime final : public ::testing::Environment {
  public:
   void SetUp() override {
+    std::thread([] {}).join(); // ThreadSanitizer starts a kernel thread of its own beside the first one
     ASSERT_TRUE(runtime::start({.workers = 1, .pools = {}, .bind = false, .make_scheduler = nullptr}));
   }
   void TearDown() override { EXPECT_TRUE(runtime::stop()); }

@@ -5,7 +5,9 @@
 #include "weft/memory/fork.hpp"
 #include "weft/os/mapping.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <new>
 
 namespace weft::memory {
@@ -291,30 +293,49 @@ object_slab* object_depot::map_slab_locked(int& error) noexcept {
   return new (at) object_slab{};
 }
 
-std::size_t object_depot::length(void* list) const noexcept {
+bool object_depot::owns(const std::vector<const object_slab*>& sorted, const void* object) const noexcept {
+  const object_slab* slab = object_slab::of(object);
+  const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(object) -
+                                               reinterpret_cast<const std::byte*>(slab));
+  return offset >= first_ && (offset - first_) % size_ == 0 &&
+         std::binary_search(sorted.begin(), sorted.end(), slab, std::less<>());
+}
+
+// RACY: an owner may pop and push meanwhile, so each link is checked before it is followed, and no list is
+// longer than all objects.
+__attribute__((no_sanitize("thread"))) std::size_t
+object_depot::length(void* list, const std::vector<const object_slab*>& sorted) const noexcept {
+  const std::size_t limit = sorted.size() * capacity_;
   std::size_t count = 0;
-  for (; list != nullptr; list = link(list)) {
+  while (list != nullptr && count < limit && owns(sorted, list)) {
     ++count;
+    list = *const_cast<void* volatile*>(&link(list));
   }
   return count;
 }
 
-object_depot::statistics object_depot::count_quiescent() noexcept {
+__attribute__((no_sanitize("thread"))) object_depot::statistics object_depot::count() {
   std::scoped_lock guard{mutex_};
   statistics sum = {};
   std::size_t carved = 0;
+  std::vector<const object_slab*> sorted;
+  for (object_home* home = homes_; home != nullptr; home = home->next_all) {
+    for (const object_slab* slab = home->slabs; slab != nullptr; slab = slab->next)
+      sorted.push_back(slab);
+  }
+  std::sort(sorted.begin(), sorted.end(), std::less<>());
   for (object_home* home = homes_; home != nullptr; home = home->next_all) {
     for (const object_slab* slab = home->slabs; slab != nullptr; slab = slab->next) {
       ++sum.slabs;
       carved += slab->carved;
     }
     // acquire: pairs with (R1), for the links
-    sum.cached += length(home->orphans) + length(home->remote.load_acquire());
+    sum.cached += length(home->orphans, sorted) + length(home->remote.load_acquire(), sorted);
   }
   for (const object_cache_base* cache = caches_; cache != nullptr; cache = cache->next_) {
-    sum.cached += length(cache->free_);
+    sum.cached += length(*const_cast<void* volatile*>(&cache->free_), sorted);
   }
-  sum.live = carved - sum.cached;
+  sum.live = carved - std::min(carved, sum.cached);
   sum.mapped_bytes = sum.slabs * object_slab::bytes;
   return sum;
 }

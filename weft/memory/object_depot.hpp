@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <vector>
 
 namespace weft::memory {
 
@@ -59,8 +60,9 @@ class WEFT_API object_depot {
     std::size_t slabs;
     std::size_t mapped_bytes;
   };
-  // Exact while no cache of this depot is in use; must not be called while one is, for it walks their lists.
-  statistics count_quiescent() noexcept;
+  // RACY: exact while no cache of this depot is in use. Walks every list of free objects. Contexts: any
+  // kernel thread, at any time. Errors: std::bad_alloc.
+  statistics count();
   // Slabs mapped now. Contexts: any kernel thread, at any time.
   std::size_t slab_count() const noexcept {
     return slab_count_.load_relaxed();
@@ -74,7 +76,8 @@ class WEFT_API object_depot {
   friend void fork_prepare() noexcept;
   friend void release_after_fork() noexcept;
 
-  std::size_t length(void* list) const noexcept;
+  bool owns(const std::vector<const object_slab*>& sorted, const void* object) const noexcept;
+  std::size_t length(void* list, const std::vector<const object_slab*>& sorted) const noexcept;
   void*& link(void* object) const noexcept {
     return *reinterpret_cast<void**>(static_cast<std::byte*>(object) + link_offset_);
   }

@@ -28,7 +28,7 @@ struct memory_statistics {
 };
 
 // Contexts: any kernel thread, at any time; stack counts are exact while no cache is in use. Descriptors are
-// counted by object_depot::count_quiescent(). Switches: never.
+// counted by object_depot::count(). Switches: never.
 WEFT_API memory_statistics read_statistics(stack_depot& depot = stack_depot::process()) noexcept;
 
 } // namespace weft::memory

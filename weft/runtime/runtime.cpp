@@ -167,7 +167,7 @@ census count() {
   for (;;) {
     const std::uint64_t trims = settled_trims(g);
     census c{};
-    c.units = memory::object_cache<unit::descriptor>::process_depot().count_quiescent().live;
+    c.units = memory::object_cache<unit::descriptor>::process_depot().count().live;
     c.stacks = memory::read_statistics().stacks.live;
     if (g != nullptr) {
       c.workers = g->size();

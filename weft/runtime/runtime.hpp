@@ -38,7 +38,7 @@ WEFT_API bool stop() noexcept;
 // Contexts: thread, foreign kernel thread. Switches: may. Errors: as group::resize().
 WEFT_API void set_worker_count(unsigned workers);
 
-// What is alive, for tests and for people: exact when nothing runs.
+// What is alive, for tests and for people: exact when nothing runs. RACY else.
 struct census {
   std::size_t units;  // descriptors handed out
   std::size_t stacks; // stacks handed out
