@@ -40,6 +40,16 @@ class atomic {
   T load_acquire() const noexcept { return cell_.load(acquire_order); }
   T load_seq_cst() const noexcept { return cell_.load(seq_cst_order); }
 
+  /// Loads that are only compared: one instruction where the CPU has it.
+  bool equals_relaxed(T value) const noexcept { return backend::look::equals_relaxed(cell_, value); }
+  bool equals_acquire(T value) const noexcept { return backend::look::equals_acquire(cell_, value); }
+  /// Whether any bit of `mask` is set.
+  bool any_relaxed(T mask) const noexcept
+    requires counting<T>
+  {
+    return backend::look::any_relaxed(cell_, mask);
+  }
+
   void store_relaxed(T value) noexcept { cell_.store(value, relaxed_order); }
   void store_release(T value) noexcept { cell_.store(value, release_order); }
   void store_seq_cst(T value) noexcept { cell_.store(value, seq_cst_order); }

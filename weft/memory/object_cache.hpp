@@ -96,7 +96,7 @@ class object_cache : public object_cache_base {
   // Takes back a T that is at home in this cache; false, and nothing happens, if it is not. 7 instructions.
   // `this` may be an address where there is no cache: no T is at home there.
   [[gnu::always_inline]] bool free_here(T* object) noexcept {
-    if (object_slab::of(object)->owner.load_relaxed() != this) [[unlikely]]
+    if (!object_slab::of(object)->owner.equals_relaxed(this)) [[unlikely]]
       return false; // relaxed: as in free()
     link(object) = free_;
     free_ = object;
@@ -107,7 +107,7 @@ class object_cache : public object_cache_base {
   // Contexts: as allocate(). Switches: never. Errors: none.
   [[gnu::always_inline]] void free(T* object) noexcept {
     // relaxed: only this worker ever writes `this` into an owner field or replaces it, so equality is exact
-    if (object_slab::of(object)->owner.load_relaxed() != this) [[unlikely]] {
+    if (!object_slab::of(object)->owner.equals_relaxed(this)) [[unlikely]] {
       free_elsewhere(object);
       return;
     }

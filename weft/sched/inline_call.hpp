@@ -29,7 +29,7 @@ class inline_call {
     // A thief may have started it and this worker made it ready again: it is back at this end of the deque
     // then, but half done. Only this worker pushes here, so a unit that is fresh now is fresh when it is
     // popped.
-    if (u.state.load() != unit::state::fresh) [[unlikely]]
+    if (!u.state.is(unit::state::fresh)) [[unlikely]]
       return false;
     return deque->pop_bottom_if(&u);
   }
@@ -55,8 +55,8 @@ class inline_call {
  private:
   static bool may_run_from_list(worker& w, unit::descriptor& u) noexcept {
     unit::descriptor& self = *w.current;
-    if (w.fifo == nullptr || self.has(unit::slow_mask) || u.home != w.listed ||
-        u.state.load() != unit::state::fresh)
+    if (w.fifo == nullptr || self.has(unit::slow_mask) || !u.home.is(w.listed) ||
+        !u.state.is(unit::state::fresh))
       return false;
     if (static_cast<std::byte*>(__builtin_frame_address(0)) - self.stack->low < inline_reserve)
       return false;

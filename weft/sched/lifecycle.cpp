@@ -122,8 +122,8 @@ bool start_from_deque(descriptor& u) {
   worker& w = here();
   descriptor& self = *w.current;
   if (w.deque == nullptr || w.attention.load_relaxed() != 0 || --w.budget < 0 ||
-      u.state.load() != unit::state::fresh || (u.traits.load_relaxed() & unit::slow_mask) != 0 ||
-      self.kind() != unit::kind_thread || arch::any(*w.exceptions) || !w.deque->pop_bottom_if(&u)) {
+      !u.state.is(unit::state::fresh) || u.has(unit::slow_mask) || self.kind() != unit::kind_thread ||
+      arch::any(*w.exceptions) || !w.deque->pop_bottom_if(&u)) {
     return false;
   }
   if (!thread_technique::take_stack(w, u)) {
@@ -162,7 +162,7 @@ void worker_for_techniques::end_thread() noexcept {
   worker& w = sched::here();
   descriptor& u = *w.current;
   descriptor* waiter = u.join.committed_waiter();
-  if (waiter == nullptr || u.traits.load_relaxed() != 0 || !serves(w, *waiter)) [[unlikely]]
+  if (waiter == nullptr || !u.traits.equals_relaxed(0) || !serves(w, *waiter)) [[unlikely]]
     end_thread_slowly();
   w.stacks.free_default(std::exchange(u.stack, nullptr));
   u.state.finish();
@@ -373,7 +373,7 @@ void yield_to_unstarted(descriptor& next) {
 void republish(void* u) {
   auto& self = *static_cast<descriptor*>(u);
   worker& w = here();
-  if (self.home != w.hot || w.deque == nullptr)
+  if (!self.home.is(w.hot) || w.deque == nullptr)
     return make_ready(self);
   self.state.make_ready();
   w.deque->push_bottom(&self);

@@ -73,6 +73,9 @@ class WEFT_API pool {
   [[nodiscard]] access mode() const noexcept { return access_; }
   [[nodiscard]] bool single_consumer() const noexcept { return access_ <= access::mpsc; }
   [[nodiscard]] worker* owner() const noexcept { return owner_.load_relaxed(); }
+  [[nodiscard]] bool owned_by(const worker& w) const noexcept {
+    return owner_.equals_relaxed(const_cast<worker*>(&w));
+  }
   // Pools that hand units to each other (work stealing): a unit of one may go on in another.
   [[nodiscard]] const group* sharing() const noexcept { return sharing_; }
   // A unit that lives in this pool may go on at `other`.

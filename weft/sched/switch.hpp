@@ -79,7 +79,7 @@ WEFT_API void require_thread(const char* what);
 WEFT_API void make_ready(descriptor& u);
 
 [[gnu::always_inline]] inline bool serves(const worker& w, const descriptor& u) noexcept {
-  return u.home->owner() == &w || (w.hot != nullptr && u.home->same_family(*w.hot));
+  return u.home->owned_by(w) || (w.hot != nullptr && u.home->same_family(*w.hot));
 }
 
 // Starts or continues `next` in place of `self`, which the caller has put where it belongs. `next` has a
@@ -125,7 +125,7 @@ WEFT_API void make_ready(descriptor& u);
     return yield_alone();
   descriptor& self = *w.current;
   descriptor& next = descriptor::from(*head);
-  if (!next.has_started() || self.home != w.listed || self.has(unit::slow_mask) || arch::any(*w.exceptions))
+  if (!next.has_started() || !self.home.is(w.listed) || self.has(unit::slow_mask) || arch::any(*w.exceptions))
       [[unlikely]] {
     return yield_slowly();
   }
@@ -141,8 +141,8 @@ WEFT_API void make_ready(descriptor& u);
   worker& w = here();
   descriptor& self = *w.current;
   pool* listed = w.listed;
-  if (target.home != listed || self.home != listed || --w.budget < 0 ||
-      target.state.load() != unit::state::ready || self.has(unit::slow_mask) || arch::any(*w.exceptions))
+  if (!target.home.is(listed) || !self.home.is(listed) || --w.budget < 0 ||
+      !target.state.is(unit::state::ready) || self.has(unit::slow_mask) || arch::any(*w.exceptions))
       [[unlikely]] {
     return yield_to_slowly(target);
   }
@@ -232,7 +232,7 @@ template <bool FillIsTrivial, class Fill>
 // (tasklet).
 [[gnu::always_inline]] inline void join(descriptor& u) {
   worker& w = here();
-  if (u.home != w.listed || !u.is_fresh_and(unit::kind_thread)) [[unlikely]]
+  if (!u.home.is(w.listed) || !u.is_fresh_and(unit::kind_thread)) [[unlikely]]
     return join_slowly(u);
   descriptor& self = *w.current;
   if (--w.budget < 0 || self.has(unit::kind_mask) || arch::any(*w.exceptions)) [[unlikely]]
@@ -257,14 +257,15 @@ template <bool FillIsTrivial, class Fill>
 [[gnu::always_inline]] inline void join_tasklet(descriptor& u) {
   worker& w = here();
   descriptor* self = w.current;
-  if (u.home != w.listed || !u.is_fresh_and(unit::kind_tasklet) || self->has(unit::kind_mask)) [[unlikely]] {
+  if (!u.home.is(w.listed) || !u.is_fresh_and(unit::kind_tasklet) || self->has(unit::kind_mask))
+      [[unlikely]] {
     return join_tasklet_slowly(u);
   }
   queue::intrusive_fifo::unlink(&u.link);
   w.current = &u;
   technique::run_to_completion::run(u, w.base);
   w.current = self;
-  if (u.traits.load_relaxed() != unit::kind_tasklet) [[unlikely]]
+  if (!u.traits.equals_relaxed(unit::kind_tasklet)) [[unlikely]]
     end_inlined(u, *self);
   free_unit(w, u);
 }

@@ -80,6 +80,7 @@ class pool_reference {
   void publish(sched::pool* p) noexcept { pointer_.store_release(p); }
   // (H2) acquire: pairs with (H1).
   [[nodiscard]] sched::pool* get() const noexcept { return pointer_.load_acquire(); }
+  [[nodiscard]] bool is(sched::pool* p) const noexcept { return pointer_.equals_acquire(p); } // (H2)
   explicit(false) operator sched::pool*() const noexcept { return get(); }
   sched::pool* operator->() const noexcept { return get(); }
   sched::pool& operator*() const noexcept { return *get(); }
@@ -113,12 +114,12 @@ struct alignas(64) descriptor {
   }
 
   [[nodiscard]] bool has_started() const noexcept { return stack != nullptr; }
-  // Never started and in no way special but for `expected`: one test, since both words are zero then.
+  // Never started and in no way special but for `expected`.
   [[nodiscard]] bool is_fresh_and(std::uint64_t expected) const noexcept {
-    return ((traits.load_relaxed() ^ expected) | static_cast<std::uint64_t>(state.load())) == 0;
+    return traits.equals_relaxed(expected) && state.is(unit::state::fresh);
   }
   [[nodiscard]] std::uint64_t kind() const noexcept { return traits.load_relaxed() & kind_mask; }
-  [[nodiscard]] bool has(std::uint64_t trait) const noexcept { return (traits.load_relaxed() & trait) != 0; }
+  [[nodiscard]] bool has(std::uint64_t trait) const noexcept { return traits.any_relaxed(trait); }
   [[nodiscard]] std::size_t stack_size() const noexcept { return traits.load_relaxed() >> 32; }
 };
 

@@ -32,6 +32,10 @@ class state_word {
  public:
   [[nodiscard]] state load() const noexcept { return static_cast<state>(word_.load_relaxed()); }
 
+  [[nodiscard]] bool is(state s) const noexcept {
+    return word_.equals_relaxed(static_cast<std::uint32_t>(s));
+  }
+
   // A new life in the same memory; the caller owns the memory.
   void reset() noexcept { set(state::fresh); }
 

@@ -11,6 +11,21 @@ namespace weft::base::backend {
 template <class T>
 using cell = model::cell<T>;
 
+struct look {
+  template <class T>
+  static bool equals_relaxed(const cell<T>& c, T value) noexcept {
+    return c.load(std::memory_order_relaxed) == value;
+  }
+  template <class T>
+  static bool equals_acquire(const cell<T>& c, T value) noexcept {
+    return c.load(std::memory_order_acquire) == value;
+  }
+  template <class T>
+  static bool any_relaxed(const cell<T>& c, T mask) noexcept {
+    return (c.load(std::memory_order_relaxed) & mask) != 0;
+  }
+};
+
 template <class T>
 using plain = model::var<T>;
 
