@@ -2,6 +2,8 @@
 // Conformance: what pools, schedulers and groups refuse, for every kind of pool.
 #include "tests/conformance/cell.hpp"
 #include "tests/conformance/policies.hpp"
+#include "weft/semaphore.hpp"
+#include "weft/sleep.hpp"
 
 namespace weft::conformance {
 namespace {
@@ -90,6 +92,31 @@ TEST_P(contract, a_unit_left_behind_runs_when_somebody_serves_its_pool) {
   EXPECT_TRUE(eventually([&] { return rounds > seen; }));
   stop = true;
   t.join();
+}
+
+// Somebody else fires its timer, and a notification finds it.
+TEST_P(contract, a_timed_wait_outlives_the_group_it_began_in) {
+  auto p = kind();
+  thread_attributes a;
+  a.pool = p.get();
+  auto g = serve(p, 1);
+  counting_semaphore<> free(0);
+  bool got = false;
+  bool slept = false;
+  thread waiter(a, [&] { got = free.try_acquire_for(1h); });
+  thread sleeper(a, [&] {
+    this_thread::sleep_for(20ms);
+    slept = true;
+  });
+  EXPECT_TRUE(eventually([&] { return waiter.state() == unit::state::blocked; }));
+  EXPECT_TRUE(eventually([&] { return sleeper.state() >= unit::state::blocked; }));
+  g.reset();
+  g = serve(p, 1);
+  free.release();
+  waiter.join();
+  sleeper.join();
+  EXPECT_TRUE(got);
+  EXPECT_TRUE(slept);
 }
 
 TEST_P(contract, errors) {

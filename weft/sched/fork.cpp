@@ -56,6 +56,7 @@ void deque_pool::do_forget() {
 }
 
 void group::keep_only(worker& w) {
+  make_anew(timers_left_behind());
   make_anew(lock_);
   make_anew(sources_lock_);
   leak(std::exchange(sources_, {}));
@@ -116,6 +117,7 @@ void worker::forget_after_fork() {
   attention.store_relaxed(0);
   attach_recorder();
   sleeps_until.store_relaxed(0);
+  group::forget_primary(*current);
   on_primary_thread = true; // nobody can join the kernel thread of a child's first thread
   if (current == &loop_unit)
     return;

@@ -10,6 +10,7 @@
 #include "weft/memory/overflow.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
+#include "weft/sched/switch.hpp"
 #include "weft/topology/machine.hpp"
 #include "weft/unit/extension.hpp"
 
@@ -64,6 +65,8 @@ group::~group() {
   }
   for (auto it = members_.rbegin(); it != members_.rend(); ++it)
     stop_and_join(**it);
+  for (auto& w : members_)
+    w->timers.move_to(timers_left_behind());
 }
 
 std::shared_ptr<pool> group::make_main_pool() const {
@@ -302,6 +305,31 @@ void group::adopt_primary(worker& w) {
   w.current = &p.unit;
 }
 
+// Other units stay in the pools of the old scheduler until somebody serves those. Nobody but this worker can
+// run the primary thread, so it would wait for ever.
+void group::primary_follows(worker& w, scheduler& next) noexcept {
+  descriptor& unit = primary().unit;
+  pool* from = unit.home;
+  if (!w.on_primary_thread || from == nullptr || from == &w.local)
+    return;
+  const auto& pools = next.pools();
+  if (std::any_of(pools.begin(), pools.end(), [from](const auto& p) { return p.get() == from; }))
+    return;
+  try {
+    unit::request_migration(unit, {&w.local, nullptr, nullptr});
+  } catch (const std::bad_alloc&) {
+    base::warn("no memory: the primary thread stays in a pool that its worker leaves");
+    return;
+  }
+  if (from->remove(unit, &w))
+    make_ready(unit); // it was waiting there; else it goes when it becomes ready
+}
+
+void group::forget_primary(const descriptor& survivor) noexcept {
+  if (&primary().unit != &survivor)
+    primary().unit.home = nullptr;
+}
+
 // The primary thread becomes a plain kernel thread again.
 void group::release_primary(worker& w) noexcept {
   descriptor& unit = primary().unit;
@@ -396,7 +424,7 @@ int group::poll_sources() noexcept {
 }
 
 deadline group::earliest_timer() const noexcept {
-  deadline at = no_deadline;
+  deadline at = timers_left_behind().earliest();
   for (const worker* w : *view_.load(std::memory_order_acquire))
     at = std::min(at, w->timers.earliest());
   return at;
@@ -418,7 +446,7 @@ deadline group::sleep_until(worker& w) noexcept {
 }
 
 int group::expire_timers_of_all(deadline now) noexcept {
-  int fired = 0;
+  int fired = timers_left_behind().expire(now);
   for (worker* w : *view_.load(std::memory_order_acquire)) {
     if (w->timers.earliest() <= now)
       fired += w->timers.expire(now);

@@ -103,6 +103,10 @@ class WEFT_API group {
   void give_new_schedulers(const std::vector<std::shared_ptr<pool>>& mains);
   void adopt_primary(worker& w);
   void release_primary(worker& w) noexcept;
+  // The primary thread goes where its worker's next scheduler looks.
+  static void primary_follows(worker& w, scheduler& next) noexcept;
+  // In the child of fork(): there is no primary thread any more, unless it is `survivor`.
+  static void forget_primary(const descriptor& survivor) noexcept;
   void start_kernel_thread(worker& w);
   void stop_and_join(worker& w) noexcept;
   void publish_view();

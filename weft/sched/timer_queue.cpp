@@ -4,10 +4,30 @@
 #include "weft/sched/timer_queue.hpp"
 
 #include <system_error>
+#include <utility>
 
 #include "weft/os/fault.hpp"
 
 namespace weft::sched {
+
+namespace {
+
+constinit std::mutex idle_lock;
+constinit timer_queue* idle_queues = nullptr;
+
+} // namespace
+
+timer_queue::lease timer_queue::take() {
+  std::lock_guard held(idle_lock);
+  if (idle_queues == nullptr)
+    return lease(new timer_queue);
+  return lease(std::exchange(idle_queues, idle_queues->next_idle_));
+}
+
+void timer_queue::recycler::operator()(timer_queue* queue) const noexcept {
+  std::lock_guard held(idle_lock);
+  queue->next_idle_ = std::exchange(idle_queues, queue);
+}
 
 void timer_queue::arm(timer& t, deadline at) {
   if (const int error = os::fault(os::fault_site::timer_create)) {
@@ -25,7 +45,7 @@ void timer_queue::arm(timer& t, deadline at) {
 
 bool timer_queue::disarm(timer& t) noexcept {
   for (;;) {
-    // relaxed: confirmed under the lock, and a queue lives as long as its group
+    // relaxed: confirmed under the lock; queues are never deallocated
     timer_queue* queue = t.queue_.load_relaxed();
     if (queue == nullptr)
       return false;
@@ -117,6 +137,11 @@ void timer_queue::sift_down(std::size_t slot) noexcept {
     slot = child;
   }
   place(t, slot);
+}
+
+timer_queue& timers_left_behind() noexcept {
+  static auto* queue = new timer_queue; // workers may outlive static objects
+  return *queue;
 }
 
 } // namespace weft::sched

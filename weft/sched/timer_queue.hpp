@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -40,8 +41,17 @@ class WEFT_API timer {
   bool armed_ = false;
 };
 
+// Queues are recycled and never deallocated: who ends a wait early may have read the queue of a worker that
+// is going.
 class WEFT_API timer_queue {
  public:
+  struct recycler {
+    void operator()(timer_queue* queue) const noexcept;
+  };
+  using lease = std::unique_ptr<timer_queue, recycler>;
+  // An empty queue. Errors: std::bad_alloc.
+  static lease take();
+
   // Errors: std::bad_alloc; std::system_error when the fault site timer_create is armed. The timer is not
   // armed then.
   void arm(timer& t, deadline at);
@@ -69,6 +79,11 @@ class WEFT_API timer_queue {
   mutable std::mutex lock_;
   std::vector<timer*> heap_;
   base::atomic<deadline> earliest_{no_deadline};
+  timer_queue* next_idle_ = nullptr;
 };
+
+// Where the timers of a group go that has ended: waits go on, and whoever ends one early must find its queue.
+// Workers of all groups look here. Contexts: any kernel thread.
+timer_queue& timers_left_behind() noexcept;
 
 } // namespace weft::sched

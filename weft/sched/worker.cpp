@@ -143,6 +143,7 @@ bool worker::serve_attention() noexcept {
       // The new one first: pools that both list are never without their owner. set_scheduler() has checked
       // that it can.
       (*next)->start(*this);
+      group::primary_follows(*this, **next);
       main_scheduler->stop(*this);
       use_scheduler(std::move(*next));
       delete next;
@@ -186,8 +187,10 @@ void worker::look_around() noexcept {
   budget = decision_budget;
   pick_oldest = true;
   const bool sources = owner_group.source_count_.load(std::memory_order_relaxed) != 0;
-  if (timers.earliest() != no_deadline)
-    counters.timers_fired += static_cast<unsigned>(timers.expire(os::now_ns()));
+  for (timer_queue* queue : {&timers, &timers_left_behind()}) {
+    if (queue->earliest() != no_deadline)
+      counters.timers_fired += static_cast<unsigned>(queue->expire(os::now_ns()));
+  }
   if (sources) {
     ++counters.polls;
     owner_group.poll_sources();

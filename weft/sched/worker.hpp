@@ -84,9 +84,10 @@ struct alignas(64) worker : worker_front {
   std::int32_t stacked_budget = 0;
   descriptor loop_unit{};
   std::atomic<std::shared_ptr<scheduler>*> incoming{nullptr};
-  timer_queue timers;
+  timer_queue::lease timer_lease = timer_queue::take();
+  timer_queue& timers = *timer_lease;
   parking_spot spot;
-  base::atomic<std::uint32_t> trims{0};     // odd while memory is given back: counts are not exact then
+  base::atomic<std::uint32_t> trims{0};   // odd while memory is given back: counts are not exact then
   base::atomic<deadline> sleeps_until{0}; // 0: awake
   os::kernel_thread kernel_thread;
   bool on_primary_thread = false;
