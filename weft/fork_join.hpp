@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <exception>
 #include <new>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 
@@ -17,6 +18,12 @@
 namespace weft {
 
 namespace detail {
+
+// What the joiner of a call that has a result is told if the call ended by this_thread::exit().
+inline std::system_error ended_without_result() {
+  return {std::make_error_code(std::errc::operation_canceled),
+          "weft: the forked call ended without a result"};
+}
 
 // Room for what a call leaves behind when somebody else makes it: a value or an exception. Not constructed by
 // a fork: most forks never use it.
@@ -34,6 +41,10 @@ class outcome {
         ::new (room_) T(f());
       }
       failed_ = false;
+    } catch (const unit::exit_request&) {
+      failed_ = !std::is_void_v<T>;
+      if (failed_)
+        ::new (room_) std::exception_ptr(std::make_exception_ptr(ended_without_result()));
     } catch (...) {
       ::new (room_) std::exception_ptr(std::current_exception());
       failed_ = true;
@@ -108,13 +119,22 @@ class [[nodiscard]] forked {
 
   // The result of the call, or its exception. If nobody has taken it, it is made here, on the caller's stack,
   // as a unit of its own: it may wait, and then the caller waits with it. Once only. Contexts: the thread
-  // that forked. Switches: may. Errors: what the call throws.
+  // that forked. Switches: may. Errors: what the call throws; std::system_error(operation_canceled) if it
+  // owes a result and ended by this_thread::exit().
   [[gnu::always_inline]] result_type join() {
     joined_ = true;
     sched::worker& w = sched::here();
     if (sched::inline_call::may_run(w, unit_)) [[likely]] {
       const sched::inline_call as_unit(w, unit_);
-      return function_();
+      try {
+        return function_();
+      } catch (const unit::exit_request&) { // it ends the call, not its joiner
+        if constexpr (std::is_void_v<result_type>) {
+          return;
+        } else {
+          throw detail::ended_without_result();
+        }
+      }
     }
     return join_elsewhere();
   }

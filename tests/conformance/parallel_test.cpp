@@ -72,6 +72,27 @@ TEST_P(parallel, forks_that_wait_inside) {
   EXPECT_EQ(sum, 3);
 }
 
+TEST_P(parallel, exit_ends_the_forked_call_and_not_its_joiner) {
+  int went_on = 0;
+  inside([&went_on] {
+    for (int i = 0; i < 4; ++i) {
+      auto without = fork([] { this_thread::exit(); });
+      auto owing = fork([]() -> int { this_thread::exit(); });
+      if (i % 2 == 0)
+        this_thread::yield();
+      try {
+        owing.join();
+        ADD_FAILURE() << "a result from nowhere";
+      } catch (const std::system_error& e) {
+        EXPECT_EQ(e.code(), std::errc::operation_canceled);
+      }
+      without.join();
+      ++went_on;
+    }
+  });
+  EXPECT_EQ(went_on, 4);
+}
+
 TEST_P(parallel, exceptions_reach_the_joiner) {
   inside([] {
     for (int i = 0; i < 4; ++i) {
