@@ -10,6 +10,9 @@
 #include <unordered_set>
 
 #include "tests/unit/api/fixture.hpp"
+#include "weft/pool.hpp"
+#include "weft/runtime.hpp"
+#include "weft/sleep.hpp"
 #include "weft/thread_specific.hpp"
 
 namespace weft::test {
@@ -18,6 +21,29 @@ namespace {
 using namespace std::chrono_literals;
 
 WEFT_API_SUITE(thread_test);
+
+// Only its own worker can run the primary thread, so it may not be left in a pool that this one serves no
+// more.
+TEST(primary_thread, follows_the_scheduler_of_its_worker) {
+  ASSERT_TRUE(runtime::start({.workers = 2,
+                              .pools = sched::arrangement::pool_per_worker,
+                              .bind = false,
+                              .make_scheduler = nullptr}));
+  sched::group& g = sched::default_group();
+  for (int i = 0; i < 3; ++i) {
+    g.set_scheduler(g.member(0),
+                    std::make_shared<sched::fifo_scheduler>(std::vector<std::shared_ptr<sched::pool>>{
+                        sched::make_pool(sched::order::fifo, sched::access::mpsc)}));
+    for (int k = 0; k < 10; ++k)
+      this_thread::yield();
+    bool ran = false;
+    thread t([&ran] { ran = true; });
+    t.join();
+    EXPECT_TRUE(ran);
+    this_thread::sleep_for(1ms);
+  }
+  EXPECT_TRUE(runtime::stop());
+}
 
 TEST_P(thread_test, arguments_are_decayed_copies) {
   std::string text = "abc";
@@ -46,9 +72,11 @@ TEST_P(thread_test, handles_move) {
 
 TEST_P(thread_test, ids) {
   std::unordered_set<thread::id> ids{this_thread::get_id()};
-  thread a([&] { EXPECT_EQ(this_thread::get_id(), a.get_id()); });
+  thread::id own;
+  thread a([&own] { own = this_thread::get_id(); });
   thread b([] {});
-  ids.insert(a.get_id());
+  const thread::id id = a.get_id();
+  ids.insert(id);
   ids.insert(b.get_id());
   EXPECT_EQ(ids.size(), 3U);
   EXPECT_NE(a.get_id() <=> b.get_id(), std::strong_ordering::equal);
@@ -57,6 +85,7 @@ TEST_P(thread_test, ids) {
   EXPECT_FALSE(out.str().empty());
   a.join();
   b.join();
+  EXPECT_EQ(own, id);
   EXPECT_EQ(thread::hardware_concurrency(), GetParam());
 }
 
