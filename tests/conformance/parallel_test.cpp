@@ -122,6 +122,14 @@ TEST_P(parallel, loops_and_reductions) {
     parallel_for(0, count, [&](int i) { ++touched[static_cast<std::size_t>(i)]; }, 7);
     parallel_for(5, 5, [&](int) { ADD_FAILURE() << "an empty range"; });
     sum = parallel_reduce(0, count, 0L, [](int i) { return static_cast<long>(i) * i; }, std::plus<>());
+    int narrow = 0; // 255 indices, more than their type can count
+    narrow = parallel_reduce(
+        std::int8_t{-128}, std::int8_t{127}, 0, [](std::int8_t i) { return int{i}; }, std::plus<>());
+    EXPECT_EQ(narrow, -128 - 127);
+    EXPECT_EQ(parallel_reduce(
+                  std::int8_t{-128}, std::int8_t{127}, 0, [](std::int8_t) { return 1; }, std::plus<>(),
+                  std::int8_t{3}),
+              255);
     // Associative, not commutative: the order is kept.
     text = parallel_reduce(
         0, 26, std::string(), [](int i) { return std::string(1, static_cast<char>('a' + i)); }, std::plus<>(),
