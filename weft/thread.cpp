@@ -108,7 +108,11 @@ void thread::migrate_to_and_wait(weft::pool& target) {
 }
 
 unsigned thread::hardware_concurrency() noexcept {
-  return runtime::running() ? runtime::worker_count() : sched::default_worker_count();
+  try {
+    return runtime::running() ? runtime::worker_count() : sched::default_worker_count();
+  } catch (const std::bad_alloc&) { // the list of CPUs is not known yet
+    return 1;
+  }
 }
 
 std::ostream& operator<<(std::ostream& out, thread::id id) {

@@ -7,54 +7,36 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
-#include <dirent.h>
 #include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
 
+#include "tests/fault/fail_each.hpp"
 #include "weft/os/fault.hpp"
 #include "weft/weft.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
-using weft::os::fault_site;
-
-constexpr std::pair<fault_site, const char*> sites[] = {
-    {fault_site::mmap, "mmap"},
-    {fault_site::madvise, "madvise"},
-    {fault_site::mprotect, "mprotect"},
-    {fault_site::thread_create, "thread_create"},
-    {fault_site::timer_create, "timer_create"},
-    {fault_site::memory, "memory"},
-};
-
-std::size_t kernel_threads() {
-  std::size_t count = 0;
-  if (DIR* tasks = ::opendir("/proc/self/task")) {
-    while (const dirent* entry = ::readdir(tasks))
-      count += entry->d_name[0] != '.';
-    ::closedir(tasks);
-  }
-  return count;
-}
-
-// An error of the runtime: of a documented type, and with a sentence.
-bool clear(const std::exception& e) {
-  if (dynamic_cast<const std::bad_alloc*>(&e) != nullptr)
-    return true;
-  const auto* system = dynamic_cast<const std::system_error*>(&e);
-  return system != nullptr && std::string(e.what()).find("weft: ") == 0 && system->code().value() != 0;
-}
+using namespace weft::fault_test;
 
 // How many calls `work` makes at a site, when nothing fails.
 template <class Work>
 std::uint64_t calls_of(fault_site site, Work work) {
+  const allocations_may_fail open(reach::everywhere);
   weft::os::count_calls(site);
   work();
   weft::os::disarm_faults();
   return weft::os::fault_calls(site);
+}
+
+void expect_clear(const std::exception_ptr& error, const char* site, std::uint64_t nth) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& e) {
+    EXPECT_TRUE(clear(e)) << site << " " << nth << ": " << e.what();
+  }
 }
 
 // Tries `work` with each of its calls failing in turn; errors must be clear. `work` is run once more after
@@ -64,14 +46,10 @@ void fail_each(fault_site site, const char* name, Work work, std::uint64_t most 
   std::uint64_t failures = 0;
   const std::uint64_t calls = calls_of(site, work);
   for (std::uint64_t nth = 1; nth <= std::min(calls + 1, most); ++nth) {
-    weft::os::fail_nth(site, nth, site == fault_site::thread_create ? EAGAIN : ENOMEM);
-    try {
-      work();
-    } catch (const std::exception& e) {
+    if (const std::exception_ptr error = attempt(site, nth, reach::everywhere, work)) {
       ++failures;
-      EXPECT_TRUE(clear(e)) << name << " " << nth << ": " << e.what();
+      expect_clear(error, name, nth);
     }
-    weft::os::disarm_faults();
     EXPECT_NO_THROW(work()) << "retry after " << name << " " << nth;
   }
   std::printf("%-14s %3llu calls, %llu errors\n", name, static_cast<unsigned long long>(calls),
@@ -86,21 +64,19 @@ class fault_injection : public ::testing::Test {
 // A group beside the default runtime starts and stops; nothing stays behind.
 TEST_F(fault_injection, start_of_a_group) {
   const std::size_t before = kernel_threads();
-  for (const auto& [site, name] : sites) {
+  for (const auto& [site, name] : all_sites) {
     fail_each(site, name, [] {
       weft::group_options o;
       o.workers = 3;
       weft::worker_group g(o);
     });
-    for (int i = 0; i < 100 && kernel_threads() != before; ++i)
-      std::this_thread::sleep_for(1ms);
-    EXPECT_EQ(kernel_threads(), before) << name;
+    EXPECT_EQ(kernel_threads_settled_at(before), before) << name;
   }
 }
 
 TEST_F(fault_injection, start_of_the_runtime) {
   ASSERT_FALSE(weft::runtime::running());
-  for (const auto& [site, name] : sites) {
+  for (const auto& [site, name] : all_sites) {
     fail_each(site, name, [] {
       const weft::runtime::scope use({.workers = 3});
       std::atomic<int> ran{0};
@@ -166,7 +142,7 @@ void create_run_join(std::size_t stack_size, int count) {
 
 TEST_P(with_runtime, creation_and_first_run) {
   std::size_t size = 40 << 10;
-  for (const auto& [site, name] : sites) {
+  for (const auto& [site, name] : all_sites) {
     // A size of its own each time: its slabs have to be mapped.
     fail_each(site, name, [&size] { create_run_join(size += 4096, 200); }, 10);
   }
@@ -229,18 +205,15 @@ INSTANTIATE_TEST_SUITE_P(arrangements, with_runtime,
 TEST_F(fault_injection, growth) {
   weft::runtime::start({.workers = 2});
   weft::thread([] {}).join();
-  for (const auto& [site, name] : sites) {
+  for (const auto& [site, name] : all_sites) {
     std::uint64_t failed = 0;
     for (std::uint64_t nth = 1; nth <= 10; ++nth) {
-      weft::os::fail_nth(site, nth, ENOMEM);
-      try {
-        weft::runtime::set_worker_count(4);
-      } catch (const std::exception& e) {
+      const auto grow = [] { weft::runtime::set_worker_count(4); };
+      if (const std::exception_ptr error = attempt(site, nth, reach::everywhere, grow)) {
         ++failed;
-        EXPECT_TRUE(clear(e)) << e.what();
+        expect_clear(error, name, nth);
         EXPECT_LT(weft::runtime::worker_count(), 4u);
       }
-      weft::os::disarm_faults();
       EXPECT_NO_THROW(create_run_join(0, 50)) << name << " " << nth;
       EXPECT_NO_THROW(weft::runtime::set_worker_count(4)) << name << " " << nth;
       EXPECT_NO_THROW(create_run_join(0, 50)) << name << " " << nth;

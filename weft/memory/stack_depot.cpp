@@ -8,6 +8,7 @@
 #include "weft/os/mapping.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace weft::memory {
 namespace {
@@ -37,8 +38,8 @@ stack_depot::~stack_depot() {
 }
 
 stack_depot& stack_depot::process() noexcept {
-  static stack_depot& depot =
-      *new stack_depot{stack_options::from_knobs()}; // outlives every static destructor
+  alignas(stack_depot) static std::byte room[sizeof(stack_depot)]; // outlives every static destructor
+  static stack_depot& depot = *::new (static_cast<void*>(room)) stack_depot{stack_options::from_knobs()};
   return depot;
 }
 

@@ -10,22 +10,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
+#include <utility>
 
 namespace weft::queue {
 
-/// *Ownership*: one owner calls push_bottom, pop_bottom, pop_bottom_if, steal_top_by_owner, set_payer,
-/// valid; it may move to another kernel thread if that happens after (a lock, a join). Anyone calls steal,
-/// size, empty. `bottom_` is written by the owner; `top_` by anyone, always by compare-and-swap; the rest
-/// of the second line is the owner's.
-/// *Invariants*: positions are multiples of `step`. top_ = position of the oldest item | thief_pays_bit;
-/// its position never goes back; top position <= bottom_ + step, and <= bottom_ outside a pop; bottom_ -
-/// top position <= capacity; thief_pays_bit of top_ == (payer_ == thief) at all times. Slots in [top,
-/// bottom) hold the items, oldest first.
-/// *Ordering*: (Q1) item hand-over, (Q2) owner's pop against thief's look, (Q3) the last item, (Q4) slot
-/// reuse, (Q5) growth, (Q6) change of payer.
-/// Source: Chase and Lev, SPAA 2005; orders after Le, Pop, Cohen, Zappa Nardelli, PPoPP 2013. Different:
-/// the payer in top_; membarrier on the thief's side; every store of bottom_ is a release, because C++20 no
-/// longer lets a relaxed store continue the release sequence of an earlier one.
+/// *Ownership*: one owner calls push_bottom, try_push_bottom, pop_bottom, pop_bottom_if, steal_top_by_owner,
+/// set_payer, valid; it may move to another kernel thread if that happens after (a lock, a join). Anyone
+/// calls steal, size, empty. `bottom_` is written by the owner; `top_` by anyone, always by compare-and-swap;
+/// the rest of the second line is the owner's. *Invariants*: positions are multiples of `step`. top_ =
+/// position of the oldest item | thief_pays_bit; its position never goes back; top position <= bottom_ +
+/// step, and <= bottom_ outside a pop; bottom_ - top position <= capacity; thief_pays_bit of top_ == (payer_
+/// == thief) at all times. Slots in [top, bottom) hold the items, oldest first. *Ordering*: (Q1) item
+/// hand-over, (Q2) owner's pop against thief's look, (Q3) the last item, (Q4) slot reuse, (Q5) growth, (Q6)
+/// change of payer. Source: Chase and Lev, SPAA 2005; orders after Le, Pop, Cohen, Zappa Nardelli, PPoPP
+/// 2013. Different: the payer in top_; membarrier on the thief's side; every store of bottom_ is a release,
+/// because C++20 no longer lets a relaxed store continue the release sequence of an earlier one.
 template <class T, class Fences = deque_fences>
 class chase_lev_deque {
   using position = std::int64_t;
@@ -36,7 +36,9 @@ class chase_lev_deque {
   chase_lev_deque() : chase_lev_deque(deque_tuning::initial_capacity) {}
 
   /// `capacity`: slots to begin with, a power of two, at least 2.
-  explicit chase_lev_deque(std::size_t capacity) { install(std::make_unique<ring>(capacity)); }
+  explicit chase_lev_deque(std::size_t capacity) {
+    install(std::make_unique<ring>(capacity, std::make_unique<slot[]>(capacity)));
+  }
 
   chase_lev_deque(const chase_lev_deque&) = delete;
   chase_lev_deque& operator=(const chase_lev_deque&) = delete;
@@ -49,6 +51,16 @@ class chase_lev_deque {
       return push_slowly(item);
     }
     put(b, item);
+  }
+
+  /// The same; false if the array has to grow and cannot. *Errors*: none.
+  [[nodiscard]] bool try_push_bottom(T* item) noexcept {
+    const position b = bottom_.load_relaxed(); // relaxed: only the owner writes it
+    if (b >= limit_) [[unlikely]] {
+      return try_push_slowly(item);
+    }
+    put(b, item);
+    return true;
   }
 
   /// Takes the youngest item; null if there is none. *Contexts*: the owner. *Switches*: never. *Errors*:
@@ -177,8 +189,8 @@ class chase_lev_deque {
   /// A circular array. Retired ones live until the deque ends: a thief may still read them (Q5); together
   /// they are smaller than the current one.
   struct ring {
-    explicit ring(std::size_t capacity)
-        : mask(static_cast<position>(capacity) * step - step), slots(std::make_unique<slot[]>(capacity)) {}
+    ring(std::size_t capacity, std::unique_ptr<slot[]> room) noexcept
+        : mask(static_cast<position>(capacity) * step - step), slots(std::move(room)) {}
 
     slot& at(position i) const noexcept { return slot_at(slots.get(), mask, i); }
 
@@ -263,26 +275,42 @@ class chase_lev_deque {
   }
 
   [[gnu::noinline]] void push_slowly(T* item) {
+    if (!try_push_slowly(item)) {
+      throw std::bad_alloc();
+    }
+  }
+
+  [[gnu::noinline]] bool try_push_slowly(T* item) noexcept {
     const position b = bottom_.load_relaxed();
     // acquire: thieves have read the slots below it, which may now be reused; pairs with steal() (Q4)
     const position t = position_of(top_.load_acquire());
     if (payer_ == fence_payer::thief && too_many_thefts(deque_tuning::thief_pays_window)) {
       end_window(deque_tuning::thief_pays_window);
     }
-    if (b - t >= capacity_in_steps()) {
-      grow(t, b);
+    if (b - t >= capacity_in_steps() && !grow(t, b)) {
+      return false;
     }
     limit_ = std::min(t + capacity_in_steps(), b + deque_tuning::pushes_per_look * step);
     put(b, item);
+    return true;
   }
 
-  void grow(position t, position b) {
-    auto bigger = std::make_unique<ring>(capacity() * 2);
+  bool grow(position t, position b) noexcept {
+    const std::size_t wanted = capacity() * 2;
+    std::unique_ptr<slot[]> room(new (std::nothrow) slot[wanted]());
+    if (room == nullptr) {
+      return false;
+    }
+    std::unique_ptr<ring> bigger(new (std::nothrow) ring(wanted, std::move(room)));
+    if (bigger == nullptr) {
+      return false;
+    }
     for (position i = t; i < b; i += step) {
       bigger->at(i).store_relaxed(at(i).load_relaxed()); // relaxed: ordered by install() (Q5)
     }
     bigger->older = std::move(current_);
     install(std::move(bigger));
+    return true;
   }
 
   void install(std::unique_ptr<ring> array) noexcept {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <system_error>
 
 #include "weft/arch/arch.hpp"
@@ -100,7 +101,8 @@ sched::group& start_locked(const options& wanted) {
 } // namespace
 
 process_state& state() noexcept {
-  static auto* s = new process_state;
+  alignas(process_state) static std::byte room[sizeof(process_state)];
+  static auto* s = ::new (static_cast<void*>(room)) process_state;
   return *s;
 }
 
@@ -192,10 +194,11 @@ group& default_group() {
     return *g;
   runtime::install_once();
   std::lock_guard held(s.lock);
-  s.automatic = true;
-  if (group* g = s.group.load(std::memory_order_relaxed))
-    return *g;
-  return runtime::start_locked({});
+  group* g = s.group.load(std::memory_order_relaxed);
+  if (g == nullptr)
+    g = &runtime::start_locked({});
+  s.automatic = true; // only now: nobody relies on a start that failed
+  return *g;
 }
 
 } // namespace weft::sched

@@ -18,6 +18,8 @@ void make_anew(T& object, Arguments&&... arguments) {
   ::new (static_cast<void*>(&object)) T(std::forward<Arguments>(arguments)...);
 }
 
+unsigned forks_of_this_process = 0; // written in the child, while it has one kernel thread
+
 template <class T>
 void leak(T&& object) {
   static_cast<void>(new std::decay_t<T>(std::forward<T>(object)));
@@ -30,7 +32,10 @@ void pool::forget_after_fork() {
   make_anew(sleepers_);
   attached_.clear();
   owner_.store_relaxed(nullptr);
-  publish_servers();
+  if (!spare_lists_.empty()) { // else nobody was attached
+    publish_servers(take_spare_list());
+    spare_lists_.clear();
+  }
   do_forget();
 }
 
@@ -55,8 +60,21 @@ void deque_pool::do_forget() {
   make_anew(inbox_);
 }
 
+unsigned group::forks() noexcept {
+  return forks_of_this_process;
+}
+
+void group::forget_members() noexcept {
+  for (auto& member : members_)
+    static_cast<void>(member.release());
+  for (auto& old : former_)
+    static_cast<void>(old.release());
+  leak(std::exchange(mains_, {}));
+  leak(std::exchange(sources_, {}));
+}
+
 void group::keep_only(worker& w) {
-  make_anew(timers_left_behind());
+  forks_seen_ = forks();
   make_anew(lock_);
   make_anew(sources_lock_);
   leak(std::exchange(sources_, {}));
@@ -117,7 +135,7 @@ void worker::forget_after_fork() {
   attention.store_relaxed(0);
   attach_recorder();
   sleeps_until.store_relaxed(0);
-  group::forget_primary(*current);
+  group::forget_waiting_primary();
   on_primary_thread = true; // nobody can join the kernel thread of a child's first thread
   if (current == &loop_unit)
     return;
@@ -155,6 +173,8 @@ void end_inlined(descriptor& u, descriptor& joiner) noexcept {
 
 group* child_of_fork(group* g) noexcept {
   unlock_attaching();
+  ++forks_of_this_process;
+  make_anew(timers_left_behind());
   if (!on_worker())
     return nullptr;
   group& mine = here().owner_group;

@@ -3,7 +3,9 @@
 #include "weft/sched/group.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <new>
 #include <system_error>
 
 #include "weft/base/assert.hpp"
@@ -40,7 +42,7 @@ unsigned default_worker_count() {
   return static_cast<unsigned>(topology::default_worker_count());
 }
 
-group::group(group_options options) : options_(std::move(options)) {
+group::group(group_options options) : options_(std::move(options)), forks_seen_(forks()) {
   if (options_.pools == arrangement::custom && !options_.make_scheduler) {
     refuse(std::errc::invalid_argument, "weft: a custom arrangement needs make_scheduler");
   }
@@ -59,6 +61,10 @@ group::group(group_options options) : options_(std::move(options)) {
 }
 
 group::~group() {
+  if (forks_seen_ != forks()) {
+    forget_members(); // their kernel threads are the parent's
+    return;
+  }
   for (auto& w : members_) {
     if (!w->on_primary_thread)
       w->call(stop_requested);
@@ -107,6 +113,24 @@ std::shared_ptr<scheduler> group::scheduler_for(std::size_t index,
   return nullptr;
 }
 
+namespace {
+
+using boxed_scheduler = std::unique_ptr<std::shared_ptr<scheduler>>;
+
+void hand_scheduler(worker& w, boxed_scheduler next) noexcept {
+  // acq_rel: publishes the scheduler; pairs with the exchange in serve_attention(). One that was never taken
+  // goes.
+  delete w.incoming.exchange(next.release(), std::memory_order_acq_rel);
+  w.call(scheduler_waiting);
+}
+
+} // namespace
+
+struct group::change {
+  std::unique_ptr<const view> workers;
+  std::vector<boxed_scheduler> schedulers; // of the first workers: who learns of a change among the deques
+};
+
 worker& group::add_worker(std::shared_ptr<scheduler> with) {
   std::lock_guard held(lock_);
   auto fresh = std::make_unique<worker>(*this, numbers_);
@@ -123,36 +147,53 @@ worker& group::add_worker(std::shared_ptr<scheduler> with) {
            "weft: workers of a stealing group share its schedulers; use a group of your own");
   }
   fresh->use_scheduler(std::move(with));
-  fresh->main_scheduler->start(*fresh);
-  fresh->local.attach(*fresh);
   if (options_.bind)
     fresh->cpu = static_cast<int>(members_.size());
   members_.reserve(members_.size() + 1);
-  views_.reserve(views_.size() + 1);
+  former_.reserve(former_.size() + 1);
+  auto grown = member_list();
+  grown.push_back(fresh.get());
+  change next = prepare(std::move(grown), members_.size(), mains);
+  bool started = false;
   try {
+    fresh->main_scheduler->start(*fresh);
+    started = true;
+    fresh->local.attach(*fresh);
     if (options_.primary_joins && members_.empty()) {
       adopt_primary(*fresh);
     } else {
       start_kernel_thread(*fresh);
     }
   } catch (...) {
-    fresh->main_scheduler->stop(*fresh);
-    former_.push_back(std::move(fresh));
+    if (started)
+      fresh->main_scheduler->stop(*fresh);
+    former_.push_back(std::move(fresh)); // a push may still look whether it sleeps
     throw;
   }
   ++numbers_;
   mains_ = std::move(mains);
   members_.push_back(std::move(fresh));
-  publish_view();
-  if (steals() && members_.size() > 1)
-    give_new_schedulers(mains_);
+  publish(std::move(next));
   return *members_.back();
 }
 
-// The others learn of a change among the members' deques.
-void group::give_new_schedulers(const std::vector<std::shared_ptr<pool>>& mains) {
-  for (std::size_t i = 0; i < members_.size(); ++i)
-    set_scheduler(*members_[i], scheduler_for(i, mains));
+group::change group::prepare(std::vector<worker*> members, std::size_t told,
+                             const std::vector<std::shared_ptr<pool>>& mains) {
+  change next;
+  next.workers = std::make_unique<const view>(std::move(members));
+  for (std::size_t i = 0; steals() && i < told; ++i)
+    next.schedulers.push_back(std::make_unique<std::shared_ptr<scheduler>>(scheduler_for(i, mains)));
+  views_.reserve(views_.size() + 1);
+  return next;
+}
+
+void group::publish(change next) noexcept {
+  const view& workers = *next.workers;
+  view_.store(&workers, std::memory_order_release); // release: pairs with the acquire loads below
+  views_.push_back(std::move(next.workers));
+  count_.store(static_cast<unsigned>(members_.size()), std::memory_order_release);
+  for (std::size_t i = 0; i < next.schedulers.size(); ++i)
+    hand_scheduler(*workers[i], std::move(next.schedulers[i]));
 }
 
 void group::set_scheduler(worker& w, std::shared_ptr<scheduler> next) {
@@ -164,11 +205,7 @@ void group::set_scheduler(worker& w, std::shared_ptr<scheduler> next) {
              "weft: a pool of this scheduler has a single consumer and serves another worker");
     }
   }
-  auto* boxed = new std::shared_ptr<scheduler>(std::move(next));
-  // acq_rel: publishes the scheduler; pairs with the exchange in serve_attention(). One that was never taken
-  // goes.
-  delete w.incoming.exchange(boxed, std::memory_order_acq_rel);
-  w.call(scheduler_waiting);
+  hand_scheduler(w, std::make_unique<std::shared_ptr<scheduler>>(std::move(next)));
 }
 
 void group::remove_worker() {
@@ -187,13 +224,16 @@ void group::remove_worker() {
     }
     former_.reserve(former_.size() + 1);
     leaving = members_.back().get();
+    auto shrunk = member_list();
+    shrunk.pop_back();
+    auto mains = mains_;
+    if (steals())
+      mains.pop_back();
+    change next = prepare(std::move(shrunk), members_.size() - 1, mains);
     former_.push_back(std::move(members_.back()));
     members_.pop_back();
-    if (steals())
-      mains_.pop_back();
-    publish_view();
-    if (steals())
-      give_new_schedulers(mains_);
+    mains_ = std::move(mains);
+    publish(std::move(next));
   }
   stop_and_join(*leaving);
   // What was armed there and what stood in its pool goes to those who stay.
@@ -220,13 +260,16 @@ void group::resize(unsigned workers) {
     remove_worker();
 }
 
-void group::publish_view() {
-  auto fresh = std::make_unique<view>();
+std::vector<worker*> group::member_list() const {
+  std::vector<worker*> list;
+  list.reserve(members_.size() + 1);
   for (const auto& w : members_)
-    fresh->push_back(w.get());
-  view_.store(fresh.get(), std::memory_order_release); // release: pairs with the acquire loads below
-  views_.push_back(std::move(fresh));
-  count_.store(static_cast<unsigned>(members_.size()), std::memory_order_release);
+    list.push_back(w.get());
+  return list;
+}
+
+void group::publish_view() {
+  publish(prepare(member_list(), 0, mains_));
 }
 
 pool& group::next_pool() const noexcept {
@@ -257,13 +300,17 @@ primary_thread& primary() noexcept {
 }
 
 // Binds the calling kernel thread where its worker is to run.
-void bind_here(const worker& w) {
-  if (w.cpu >= 0) {
+void bind_here(const worker& w) noexcept {
+  if (w.cpu < 0)
+    return;
+  int error = ENOMEM;
+  try {
     const auto& machine = topology::machine::here();
-    const auto ranks = machine.spread(static_cast<unsigned>(w.cpu) + 1);
-    if (const int error = machine.bind(ranks.back()); error != 0)
-      base::warn("worker %u stays unbound: error %d", w.number, error);
+    error = machine.bind(machine.spread(static_cast<unsigned>(w.cpu) + 1).back());
+  } catch (const std::bad_alloc&) { // a worker runs unbound as well
   }
+  if (error != 0)
+    base::warn("worker %u stays unbound: error %d", w.number, error);
 }
 
 [[noreturn]] void loop_of_primary(void* w) {
@@ -325,9 +372,10 @@ void group::primary_follows(worker& w, scheduler& next) noexcept {
     make_ready(unit); // it was waiting there; else it goes when it becomes ready
 }
 
-void group::forget_primary(const descriptor& survivor) noexcept {
-  if (&primary().unit != &survivor)
-    primary().unit.home = nullptr;
+void group::forget_waiting_primary() noexcept {
+  descriptor& unit = primary().unit;
+  if (unit.state.is(unit::state::ready) || unit.state.is(unit::state::posted))
+    unit.home = nullptr;
 }
 
 // The primary thread becomes a plain kernel thread again.

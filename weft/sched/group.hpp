@@ -48,9 +48,9 @@ class WEFT_API group {
   // One more worker, with the group's arrangement or the given scheduler. Contexts: thread, foreign kernel
   // thread. Switches: never. Errors: std::system_error; the group is unchanged then.
   worker& add_worker(std::shared_ptr<scheduler> with = nullptr);
-  // The newest worker leaves; its units go to the others. Switches: may (the caller waits until it has left).
-  // Errors: std::system_error(operation_not_permitted) if it is the last one or its pool is its own
-  // (pool_per_worker).
+  // The newest worker leaves; its units go to the others. Switches: never (the caller's kernel thread waits
+  // until it has left). Errors: std::system_error(operation_not_permitted) if it is the last one or its pool
+  // is its own (pool_per_worker).
   void remove_worker();
   void resize(unsigned workers);
 
@@ -78,6 +78,8 @@ class WEFT_API group {
   // For the runtime: stops the workers at their next decision and waits at most `patience_ms`; true if all
   // stand still. They never go on.
   bool freeze_others(int patience_ms) noexcept;
+  // fork()s between the first process of this line and this one.
+  static unsigned forks() noexcept;
   // For fork(): in the child, forgets all workers but the caller's.
   void keep_only(worker& w);
   void hold_for_fork() noexcept {
@@ -100,16 +102,24 @@ class WEFT_API group {
   std::shared_ptr<pool> make_main_pool() const;
   std::shared_ptr<scheduler> scheduler_for(std::size_t index,
                                            const std::vector<std::shared_ptr<pool>>& mains) const;
-  void give_new_schedulers(const std::vector<std::shared_ptr<pool>>& mains);
   void adopt_primary(worker& w);
   void release_primary(worker& w) noexcept;
   // The primary thread goes where its worker's next scheduler looks.
   static void primary_follows(worker& w, scheduler& next) noexcept;
-  // In the child of fork(): there is no primary thread any more, unless it is `survivor`.
-  static void forget_primary(const descriptor& survivor) noexcept;
+  // In the child of fork(): if the primary thread was in a pool, it is gone with what was in there.
+  static void forget_waiting_primary() noexcept;
   void start_kernel_thread(worker& w);
   void stop_and_join(worker& w) noexcept;
+  // A change of membership with all the memory that it takes: once that is there, it cannot fail half-way.
+  struct change;
+  // The first `told` members get schedulers for `mains`, if the group steals.
+  change prepare(std::vector<worker*> members, std::size_t told,
+                 const std::vector<std::shared_ptr<pool>>& mains);
+  void publish(change next) noexcept;
   void publish_view();
+  std::vector<worker*> member_list() const;
+  // In a child of fork(): the members are leaked, in whatever state they were caught.
+  void forget_members() noexcept;
   // Starts the workers that fork() took away.
   void refill() noexcept;
   // At most one worker polls at a time; returns how many events there were.
@@ -126,7 +136,8 @@ class WEFT_API group {
   std::vector<std::unique_ptr<worker>> former_; // blocked units may still name their pools
   std::vector<std::shared_ptr<pool>> mains_;    // the members' main pools, same order (but for `custom`)
   unsigned missing_ = 0;                        // workers that fork() took away
-  unsigned numbers_ = 0;                        // given to workers so far
+  unsigned forks_seen_;  // how many fork()s this process descends from, when the workers were started
+  unsigned numbers_ = 0; // given to workers so far
   // Replaced as a whole, read without a lock; old ones live as long as the group.
   using view = std::vector<worker*>;
   std::atomic<const view*> view_{nullptr};

@@ -4,7 +4,9 @@
 // call).
 #include <sched.h>
 
+#include <cstddef>
 #include <cstdlib>
+#include <new>
 #include <string>
 
 #include <system_error>
@@ -26,9 +28,10 @@ using thread_technique = technique::full_lazy;
 using W = worker_for_techniques;
 
 memory::shared_object_cache<descriptor>& foreign_units() noexcept {
-  static auto* cache =
-      new memory::shared_object_cache<descriptor>; // lives as long as the last foreign kernel thread
-  return *cache;
+  using cache = memory::shared_object_cache<descriptor>;
+  alignas(cache) static std::byte room[sizeof(cache)]; // lives as long as the last foreign kernel thread
+  static auto* made = ::new (static_cast<void*>(room)) cache;
+  return *made;
 }
 
 // What this worker may run at once, without a look at timers, other pools or requests. Null: go through the
@@ -202,6 +205,8 @@ bool can_leave_to(const descriptor& next) noexcept {
 
 bool leave_to_if(descriptor& next, arch::conditional_function then, void* argument) {
   worker& w = here();
+  if (--w.budget < 0) [[unlikely]]
+    w.look_around(); // does not switch: the caller may have taken `next` out of a list
   descriptor& self = *w.current;
   arch::exception_state kept;
   const bool exceptions = arch::any(*w.exceptions);
@@ -237,6 +242,8 @@ void start_now(descriptor& u) {
     u.home->push(u);
     return;
   }
+  if (--w.budget < 0) [[unlikely]]
+    w.look_around();
   descriptor& self = *w.current;
   arch::exception_state kept;
   const bool exceptions = arch::any(*w.exceptions);
@@ -244,6 +251,8 @@ void start_now(descriptor& u) {
     kept = arch::save_and_clear(*w.exceptions);
   self.state.block();
   u.state.start_running();
+  w.note(trace::event::stop_yield, &self);
+  w.note(trace::event::run, &u);
   w.current = &u;
   w.arrival = [](void* left) { make_ready(*static_cast<descriptor*>(left)); };
   w.arrival_argument = &self;
@@ -376,12 +385,27 @@ void republish(void* u) {
   if (!self.home.is(w.hot) || w.deque == nullptr)
     return make_ready(self);
   self.state.make_ready();
-  w.deque->push_bottom(&self);
+  if (!w.deque->try_push_bottom(&self))
+    return w.hot->push(self);
   w.hot->announce();
 }
 
+// Through the loop, which looks around and then runs the target: threads that only hand over to each other
+// would hold up timers and everybody else.
 void suspend_to_slowly(descriptor& target) {
-  leave_to(target, [](void*) {}, nullptr);
+  worker& w = here();
+  descriptor& self = *w.current;
+  arch::exception_state kept;
+  const bool exceptions = arch::any(*w.exceptions);
+  if (exceptions)
+    kept = arch::save_and_clear(*w.exceptions);
+  self.state.block();
+  w.note(trace::event::stop_wait, &self);
+  w.handed = &target;
+  w.current = &w.loop_unit;
+  arch::swap(self.context, w.base); // SWITCH: may resume on another worker
+  if (exceptions)
+    arch::restore(*here().exceptions, kept);
 }
 
 descriptor& allocate_unit_slowly() {

@@ -3,6 +3,7 @@
 #include "weft/sched/pool.hpp"
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <system_error>
 
@@ -39,6 +40,13 @@ descriptor* unit_of(queue::link* l) noexcept {
 
 unsigned level_index(const descriptor& u) noexcept {
   return static_cast<unsigned>(u.level - unit::first_level);
+}
+
+// Room for `more` elements, so that adding them cannot fail.
+template <class T>
+void make_room(std::vector<T>& in, std::size_t more) {
+  if (in.capacity() < in.size() + more)
+    in.reserve(std::max(in.size() + more, 2 * in.capacity()));
 }
 
 // Empties an inbox into `list` and tells the units that they are where they can be removed.
@@ -82,12 +90,21 @@ void pool::attach(worker& w, bool as_main) {
     throw std::system_error(std::make_error_code(std::errc::operation_not_permitted),
                             "weft: this pool has a single consumer and serves another worker already");
   }
+  // All memory first, also that of the detach() to come, which may not fail.
+  auto now = std::make_unique<spot_list>();
+  auto later = std::make_unique<spot_list>();
+  later->reserve(attached_.size());
+  now->reserve(attached_.size() + 1);
+  make_room(attached_, 1);
+  make_room(spare_lists_, 1);
+  make_room(server_lists_, spare_lists_.size() + 2);
   attached_.push_back(&w);
+  spare_lists_.push_back(std::move(later));
   if (owner() == nullptr && (as_main || fast_ != fast_path::deque)) {
     owner_.store_release(&w);
     w.ask(inbox_waiting); // what was pushed while nobody owned the pool has told nobody
   }
-  publish_servers();
+  publish_servers(std::move(now));
 }
 
 void pool::detach(worker& w) noexcept {
@@ -101,11 +118,16 @@ void pool::detach(worker& w) noexcept {
     // A deque belongs to the worker that made it its first pool; a shared pool passes on.
     owner_.store_release(fast_ == fast_path::deque || attached_.empty() ? nullptr : attached_.front());
   }
-  publish_servers();
+  publish_servers(take_spare_list());
 }
 
-void pool::publish_servers() {
-  auto list = std::make_unique<spot_list>();
+std::unique_ptr<pool::spot_list> pool::take_spare_list() noexcept {
+  auto list = std::move(spare_lists_.back());
+  spare_lists_.pop_back();
+  return list;
+}
+
+void pool::publish_servers(std::unique_ptr<spot_list> list) noexcept {
   for (worker* w : attached_)
     list->push_back(&w->spot);
   servers_.store_release(list.get()); // release: pairs with the acquire in wake_one()
@@ -233,28 +255,25 @@ std::size_t owned_ordered::size() const noexcept {
 
 namespace {
 
-std::vector<bool>& numbers_taken() {                    // under attach_lock
-  static auto* taken = new std::vector<bool>(1U << 16); // pools may outlive static objects
-  return *taken;
-}
+// Under attach_lock. Never destroyed: pools may outlive static objects.
+constinit std::array<bool, 1U << 16> numbers_taken{};
 
 } // namespace
 
 container_number::container_number() : number_(0) {
   std::lock_guard held(attach_lock);
-  auto& taken = numbers_taken();
-  const auto free = std::find(taken.begin() + 1, taken.end(), false);
-  if (free == taken.end())
+  const auto free = std::find(numbers_taken.begin() + 1, numbers_taken.end(), false);
+  if (free == numbers_taken.end())
     return;
   *free = true;
-  number_ = static_cast<std::uint16_t>(free - taken.begin());
+  number_ = static_cast<std::uint16_t>(free - numbers_taken.begin());
 }
 
 container_number::~container_number() {
   if (number_ == 0)
     return;
   std::lock_guard held(attach_lock);
-  numbers_taken()[number_] = false;
+  numbers_taken[number_] = false;
 }
 
 void shared_pool::do_push(descriptor& u) {
@@ -298,7 +317,9 @@ std::size_t shared_pool::size() const noexcept {
 void deque_pool::do_push(descriptor& u) {
   mark_contained(u);
   if (is_owner(owner_)) {
-    deque_.push_bottom(&u);
+    // Who wakes a thread cannot be told that there is no memory for a longer deque: the inbox needs none.
+    if (!deque_.try_push_bottom(&u))
+      inbox_.push_back(&u.link);
     return;
   }
   if (sharing_ != nullptr && owner() == nullptr) {
@@ -321,8 +342,15 @@ void deque_pool::do_push(descriptor& u) {
 void deque_pool::drain(worker&) {
   queue::intrusive_fifo arrived;
   inbox_.pop_front_into(arrived, decision_budget);
-  while (queue::link* l = arrived.pop_front())
-    deque_.push_bottom(&descriptor::from(*l));
+  while (queue::link* l = arrived.pop_front()) {
+    if (deque_.try_push_bottom(&descriptor::from(*l)))
+      continue;
+    // No memory for a longer deque: back, in the old order. Who finds the deque empty looks here.
+    while (queue::link* younger = arrived.pop_back())
+      inbox_.push_front(younger);
+    inbox_.push_front(l);
+    return;
+  }
 }
 
 descriptor* deque_pool::do_pop(worker& here) {

@@ -119,7 +119,9 @@ class WEFT_API pool {
   using spot_list = std::vector<parking_spot*>;
 
   void wake_one() noexcept;
-  void publish_servers();
+  // Makes the list of `attached_`; neither takes memory: attach() has set aside what a detach() needs.
+  void publish_servers(std::unique_ptr<spot_list> list) noexcept;
+  std::unique_ptr<spot_list> take_spare_list() noexcept;
 
   const fast_path fast_;
   const access access_;
@@ -128,6 +130,7 @@ class WEFT_API pool {
   // rare.
   base::atomic<const spot_list*> servers_{nullptr};
   std::vector<std::unique_ptr<const spot_list>> server_lists_;
+  std::vector<std::unique_ptr<spot_list>> spare_lists_; // one an attached worker; the nth has room for n
   std::vector<worker*> attached_;
 };
 

@@ -156,7 +156,7 @@ WEFT_API void make_ready(descriptor& u);
 [[gnu::always_inline]] inline void suspend_to(descriptor& target) {
   worker& w = here();
   descriptor& self = *w.current;
-  if (arch::any(*w.exceptions)) [[unlikely]]
+  if (--w.budget < 0 || arch::any(*w.exceptions)) [[unlikely]]
     return suspend_to_slowly(target);
   self.state.block();
   hand_over(w, self, target);
@@ -173,8 +173,7 @@ WEFT_API void make_ready(descriptor& u);
 [[gnu::always_inline]] inline void submit(worker& w, descriptor& u) {
   if (queue::intrusive_fifo* fifo = w.fifo) {
     fifo->push_back(&u.link);
-  } else if (auto* deque = w.deque) {
-    deque->push_bottom(&u);
+  } else if (auto* deque = w.deque; deque != nullptr && deque->try_push_bottom(&u)) {
     w.hot->announce();
   } else {
     submit_slowly(u);
@@ -208,7 +207,8 @@ template <bool FillIsTrivial, class Fill>
     descriptor& u = allocate_unit(w);
     unit::initialise(u, o, w.hot, traits);
     fill(u);
-    w.deque->push_bottom(&u);
+    if (!w.deque->try_push_bottom(&u)) [[unlikely]]
+      submit_slowly(u);
     w.hot->announce();
     return u;
   }

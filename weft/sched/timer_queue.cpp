@@ -3,9 +3,11 @@
 // n).
 #include "weft/sched/timer_queue.hpp"
 
+#include <new>
 #include <system_error>
 #include <utility>
 
+#include "weft/os/clock.hpp"
 #include "weft/os/fault.hpp"
 
 namespace weft::sched {
@@ -61,9 +63,18 @@ bool timer_queue::disarm(timer& t) noexcept {
   }
 }
 
-void timer_queue::move_to(timer_queue& other) {
+void timer_queue::move_to(timer_queue& other) noexcept {
+  while (!try_move_to(other))
+    os::sleep_ns(100'000);
+}
+
+bool timer_queue::try_move_to(timer_queue& other) noexcept {
   std::scoped_lock held(lock_, other.lock_);
-  other.heap_.reserve(other.heap_.size() + heap_.size());
+  try {
+    other.heap_.reserve(other.heap_.size() + heap_.size());
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
   for (timer* t : heap_) {
     t->queue_.store_relaxed(&other); // relaxed: read again under the lock, see disarm()
     other.heap_.push_back(t);
@@ -73,6 +84,7 @@ void timer_queue::move_to(timer_queue& other) {
   earliest_.store_relaxed(no_deadline);
   if (!other.heap_.empty())
     other.earliest_.store_relaxed(other.heap_.front()->at_);
+  return true;
 }
 
 int timer_queue::expire(deadline now) noexcept {
@@ -140,7 +152,8 @@ void timer_queue::sift_down(std::size_t slot) noexcept {
 }
 
 timer_queue& timers_left_behind() noexcept {
-  static auto* queue = new timer_queue; // workers may outlive static objects
+  alignas(timer_queue) static std::byte room[sizeof(timer_queue)]; // workers may outlive static objects
+  static auto* queue = ::new (static_cast<void*>(room)) timer_queue;
   return *queue;
 }
 

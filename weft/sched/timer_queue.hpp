@@ -60,8 +60,9 @@ class WEFT_API timer_queue {
   // queue.
   static bool disarm(timer& t) noexcept;
 
-  // Gives all its timers to `other`: the worker has left. Errors: std::bad_alloc; nothing has moved then.
-  void move_to(timer_queue& other);
+  // Gives all its timers to `other`: the worker has left. Waits until there is memory: a timer that is lost
+  // would be a wait that never ends.
+  void move_to(timer_queue& other) noexcept;
 
   // Runs what has expired; returns how many.
   int expire(deadline now) noexcept;
@@ -71,6 +72,7 @@ class WEFT_API timer_queue {
   [[nodiscard]] std::size_t size() const noexcept;
 
  private:
+  bool try_move_to(timer_queue& other) noexcept;
   void sift_up(std::size_t slot) noexcept;
   void sift_down(std::size_t slot) noexcept;
   void place(timer* t, std::size_t slot) noexcept;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "weft/base/assert.hpp"
@@ -139,10 +140,9 @@ bool worker::serve_attention() noexcept {
     drain_inboxes();
   }
   if ((asked & scheduler_waiting) != 0) {
-    if (auto* next = incoming.exchange(nullptr, std::memory_order_acquire)) {
-      // The new one first: pools that both list are never without their owner. set_scheduler() has checked
-      // that it can.
-      (*next)->start(*this);
+    auto* next = incoming.exchange(nullptr, std::memory_order_acquire);
+    // The new one first: pools that both list are never without their owner.
+    if (next != nullptr && start_or_keep(next)) {
       group::primary_follows(*this, **next);
       main_scheduler->stop(*this);
       use_scheduler(std::move(*next));
@@ -159,6 +159,23 @@ bool worker::serve_attention() noexcept {
   while (!stacked.empty())
     leave_stacked_scheduler(false); // another worker goes on with it
   return false;
+}
+
+// set_scheduler() has checked that it can start, but for memory: without that, the old one goes on and the
+// next decision tries again.
+bool worker::start_or_keep(std::shared_ptr<scheduler>* next) noexcept {
+  try {
+    (*next)->start(*this);
+    return true;
+  } catch (const std::bad_alloc&) {
+    std::shared_ptr<scheduler>* none = nullptr;
+    // release: as in set_scheduler(). One that came meanwhile is newer.
+    if (!incoming.compare_exchange_strong(none, next, std::memory_order_release, std::memory_order_relaxed))
+      delete next;
+    ask(scheduler_waiting);
+    os::sleep_ns(100'000);
+    return false;
+  }
 }
 
 void worker::drain_inboxes() noexcept {
@@ -298,7 +315,14 @@ void worker::enter_stacked_scheduler(descriptor& u) noexcept {
   auto child = scheduler_of_unit(u);
   u.state.start_running();
   try {
+    stacked.reserve(stacked.size() + 1);
+    stacked_units.reserve(stacked_units.size() + 1);
     child->start(*this);
+  } catch (const std::bad_alloc&) { // later, as a thread without a stack
+    u.state.make_ready();
+    u.home->push(u);
+    os::sleep_ns(100'000);
+    return;
   } catch (const std::exception& e) {
     base::warn("a scheduler that was pushed into a pool cannot start: %s", e.what());
     return end_scheduler_unit(*this, u);

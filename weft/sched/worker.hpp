@@ -140,6 +140,7 @@ struct alignas(64) worker : worker_front {
   void drop(descriptor& u) noexcept;
   void leave_stacked_scheduler(bool finished) noexcept;
   bool serve_attention() noexcept;
+  bool start_or_keep(std::shared_ptr<scheduler>* next) noexcept;
   void run(descriptor& u) noexcept;
   void run_thread(descriptor& u) noexcept;
   void enter_stacked_scheduler(descriptor& u) noexcept;

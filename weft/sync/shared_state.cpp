@@ -34,7 +34,11 @@ void shared_state_base::publish() noexcept {
 
 void shared_state_base::abandon() noexcept {
   if (claim()) {
-    exception_ = std::make_exception_ptr(std::future_error(std::future_errc::broken_promise));
+    try {
+      exception_ = std::make_exception_ptr(std::future_error(std::future_errc::broken_promise));
+    } catch (...) { // std::bad_alloc: no memory for the error's words
+      exception_ = std::current_exception();
+    }
     publish();
   }
 }
