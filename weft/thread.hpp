@@ -105,7 +105,7 @@ class thread {
   }
 
   // Starts a thread and switches to it at once; the caller becomes ready. (Argobots' create_to.)
-  // Contexts: as the constructor; a caller that is no thread on a worker does not switch. Switches: always.
+  // Contexts: as the constructor; a caller that is no thread on a worker does not switch. Switches: may.
   template <class F, class... Arguments>
   [[nodiscard]] static thread create_to(const thread_attributes& a, F&& f, Arguments&&... arguments) {
     auto call = detail::bind_call(std::forward<F>(f), std::forward<Arguments>(arguments)...);
@@ -164,7 +164,7 @@ class thread {
     detail::detach(*std::exchange(unit_, nullptr));
   }
 
-  // The thread ends at its next scheduling point (yield, suspend, sleep) by unwinding its stack, or never
+  // The thread ends at its next scheduling point (yield, suspend) by unwinding its stack, or never
   // starts. It must still be joined. Waits for locks and the like are not interrupted: use a stop token for
   // those. Errors: if not joinable.
   void cancel() { sched::request_cancel(checked()); }
@@ -302,7 +302,7 @@ class jthread {
 };
 
 // A unit without a stack: cheaper than a thread, may not wait (yield, lock, join …: std::system_error).
-// Joining runs it by a call if it has not started.
+// Joining runs it by a call if it has not started and the caller's worker may take it from a FIFO of its own.
 class tasklet {
  public:
   tasklet() noexcept = default;

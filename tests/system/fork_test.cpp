@@ -265,6 +265,43 @@ WEFT_SCENARIO(fork_with_own_lock) {
   });
 }
 
+// The kernel threads of other groups are the parent's: in the child their destructor has nobody to wait for.
+// Timers of the parent's threads are nobody's.
+WEFT_SCENARIO(fork_with_a_group_of_ones_own) {
+  return with_a_crowd([] {
+    for (int i = 0; i < rounds() / 10; ++i) {
+      auto own =
+          std::make_unique<weft::worker_group>(weft::group_options{.workers = 2,
+                                                                   .pools = weft::arrangement::stealing,
+                                                                   .bind = {},
+                                                                   .primary_joins = {},
+                                                                   .make_scheduler = {}});
+      weft::thread_attributes there;
+      there.pool = &own->next_pool();
+      weft::thread sleeper(there, [] { weft::this_thread::sleep_for(1ms); });
+      const pid_t child = ::fork();
+      if (child == 0) {
+        ::alarm(20);
+        sleeper.detach();
+        own.reset();
+        weft::worker_group fresh({.workers = 1,
+                                  .pools = weft::arrangement::one_pool,
+                                  .bind = {},
+                                  .primary_joins = {},
+                                  .make_scheduler = {}});
+        there.pool = &fresh.next_pool();
+        weft::thread(there, [] { weft::this_thread::sleep_for(2ms); }).join();
+        use_everything();
+        std::exit(0);
+      }
+      sleeper.join();
+      int status = 0;
+      require(::waitpid(child, &status, 0) == child, "waitpid");
+      require(WIFEXITED(status) && WEXITSTATUS(status) == 0, "child with a group");
+    }
+  });
+}
+
 class forking : public ::testing::TestWithParam<std::tuple<const char*, const char*>> {};
 
 TEST_P(forking, child_and_parent_go_on) {
@@ -280,7 +317,7 @@ INSTANTIATE_TEST_SUITE_P(
                                          "fork_from_a_tasklet", "fork_from_a_foreign_kernel_thread",
                                          "fork_before_first_use", "fork_in_the_child",
                                          "fork_and_return_from_main", "fork_from_a_thread_that_returns",
-                                         "fork_with_own_lock"),
+                                         "fork_with_own_lock", "fork_with_a_group_of_ones_own"),
                        ::testing::Values("stealing", "one", "private")),
     [](const auto& info) { return std::string(std::get<0>(info.param)) + "_" + std::get<1>(info.param); });
 

@@ -17,7 +17,7 @@ class WEFT_API event_source {
   virtual ~event_source() = default;
 
   // Makes ready what can be; returns how many events it handled. Called by one worker at a time, on the
-  // worker's own stack, every few dozen scheduling decisions and when the worker is idle. Switches: never, it
+  // worker's own stack, every 251 scheduling decisions and when the worker is idle. Switches: never, it
   // may not wait.
   virtual int poll() = 0;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Cancel, migrate, suspend, resume: bits of descriptor::requests and what becomes of them.
+// Cancel, migrate, suspend, resume: bits of descriptor::traits and what becomes of them.
 #include "weft/sched/requests.hpp"
 
 #include <mutex>

@@ -25,8 +25,8 @@ class WEFT_API scheduler {
   scheduler& operator=(const scheduler&) = delete;
 
   // The unit to run next, or null if there is none now. Called on the worker's own stack. Switches: never; it
-  // may not wait and may not create threads with create_to (diagnosed:
-  // std::system_error(operation_not_permitted)).
+  // may not wait (diagnosed: std::system_error(operation_not_permitted)). A thread that it makes with
+  // create_to is pushed to its pool.
   virtual descriptor* next(worker& here) = 0;
 
   // The pool whose head the worker may take without asking next(): only where next() would take it anyway.

@@ -2,7 +2,7 @@
 // The descriptor of a unit: two cache lines, the first of which holds all that scheduling touches.
 //
 // Ownership. Who holds a unit is told by its state (state.hpp). The holder may read and write every field but
-// `join` and `requests`, which anyone with a valid handle may change through their own operations. Invariant:
+// `join` and `traits`, which anyone with a valid handle may change through their own operations. Invariant:
 // `stack == nullptr` exactly while a thread has not started (the default technique gives it a stack when it
 // does).
 #pragma once

@@ -3,15 +3,16 @@
 //
 //   state      where the unit is                                            leaves by
 //   fresh      never started: with its creator, or in a container of a pool start_running(), post()
-//   posted     in an inbox: its owner has not looked yet                    make_ready(), reset()
+//   posted     in an inbox whose owner has not looked yet, or on its way    make_ready(), reset(),
+//              to another pool                                              start_running()
 //   ready      in a container of a pool, and started before                 start_running()
 //   running    is `current` of one worker                                   make_ready(), block(), finish()
 //   blocked    with whoever will resume it (a waiter list, a join)          make_ready(), start_running()
 //   (hand-over) finished   with its joiner                                              -
 //
 // Only the party that holds the unit (middle column) changes the word, so the stores are plain; others may
-// read it for display or as a hint (RACY), never to decide who owns the unit: that is decided by the
-// container or by the join word.
+// read it for display or as a hint (RACY). Who owns the unit is decided by the container or by the join word;
+// the owner of an unshared container may read here whether the unit is in it.
 #pragma once
 
 #include <cstdint>
