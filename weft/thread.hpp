@@ -9,6 +9,7 @@
 #include <functional>
 #include <iosfwd>
 #include <stop_token>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -182,7 +183,11 @@ class thread {
   // handlers.
   void resume() { sched::resume(checked()); }
 
-  [[nodiscard]] const char* name() const noexcept { return unit_ != nullptr ? unit::name_of(*unit_) : ""; }
+  // A copy: the thread may end at any time, and its name with it. Empty if it has none or has ended.
+  // Contexts: all but signal handlers. Switches: never. Errors: std::bad_alloc.
+  [[nodiscard]] std::string name() const {
+    return unit_ != nullptr ? std::string(unit::copy_name(*unit_).data()) : std::string();
+  }
   // RACY: for display.
   [[nodiscard]] unit::state state() const noexcept {
     return unit_ != nullptr ? unit_->state.load() : unit::state::finished;

@@ -110,7 +110,8 @@ TEST_P(life, names) {
       this_thread::yield();
       seen = this_thread::name();
     });
-    EXPECT_TRUE(std::string(t.name()) == "child" || std::string(t.name()).empty());
+    const std::string name = t.name(); // it may have ended
+    EXPECT_TRUE(name == "child" || name.empty()) << name;
     t.join();
     EXPECT_EQ(seen, "child");
     EXPECT_EQ(std::string(this_thread::name()).size(), 31U);

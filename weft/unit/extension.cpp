@@ -117,7 +117,8 @@ void drop_extension(descriptor& u) noexcept {
 }
 
 void set_name(descriptor& u, const char* name) {
-  auto& buffer = extend(u).name;
+  const extension_lock held(u);
+  auto& buffer = extend_locked(u).name;
   std::strncpy(buffer.data(), name, buffer.size() - 1);
   buffer.back() = '\0';
 }
@@ -125,6 +126,12 @@ void set_name(descriptor& u, const char* name) {
 const char* name_of(const descriptor& u) noexcept {
   const extension* e = extension_of(u);
   return e != nullptr ? e->name.data() : "";
+}
+
+std::array<char, name_size> copy_name(descriptor& u) noexcept {
+  const extension_lock held(u);
+  const extension* e = extension_of(u);
+  return e != nullptr ? e->name : std::array<char, name_size>{};
 }
 
 local_key make_key(void (*destructor)(void*)) {

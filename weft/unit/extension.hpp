@@ -2,8 +2,8 @@
 // What few units need: a name, local storage, a migration under way. Allocated at the first need, so that the
 // others pay one pointer that is null.
 //
-// Ownership: the running unit itself, or whoever holds it while it is not running; `name` also its creator
-// before it starts. Requests from others (migration) come in under `lock`.
+// Ownership: the running unit itself, or whoever holds it while it is not running. The name: under the unit's
+// lock bit (extension.cpp). Requests from others (migration): under `lock`.
 #pragma once
 
 #include <array>
@@ -33,8 +33,10 @@ struct migration {
   void* argument = nullptr;
 };
 
+inline constexpr std::size_t name_size = 32; // with the terminator
+
 struct extension {
-  std::array<char, 32> name{};
+  std::array<char, name_size> name{}; // written and copied under the lock bit
   std::vector<local_value> locals;
   base::spin_lock lock;
   migration pending;
@@ -58,6 +60,9 @@ WEFT_API bool request_migration(descriptor& u, const migration& wanted);
 WEFT_API void drop_extension(descriptor& u) noexcept;
 
 WEFT_API void set_name(descriptor& u, const char* name);
+// For whoever holds a valid handle: the unit may end meanwhile.
+[[nodiscard]] WEFT_API std::array<char, name_size> copy_name(descriptor& u) noexcept;
+// For the unit itself and whoever holds it: valid until it is renamed or ends.
 [[nodiscard]] WEFT_API const char* name_of(const descriptor& u) noexcept;
 
 // Keys of local storage, as pthread_key_create: `destructor` runs for each non-null value when a unit ends,
