@@ -240,7 +240,8 @@ def main():
     print(f"raw results: {stem}.json")
     for path in report.plots(data, stem):
         print(f"plot: {path}")
-    return 1 if any(job["error"] for job in jobs) else 0
+    # A peer that cannot do a size is a result, and stands in the table as failed.
+    return 1 if any(job["error"] for job in jobs if job["peer"] == "weft") else 0
 
 
 if __name__ == "__main__":
