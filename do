@@ -187,12 +187,12 @@ verb_test() {
     WEFT_MEMBARRIER=0 suite gcc-plain-fences ci-gcc "" -R '^(unit_queue|unit_sync|conformance|stress_mix)\.'
     # The other builds run what depends on the compiler, the port or the sanitizer.
     suite portable portable "unit_arch arch_debuggee arch_switch_cost weft_conformance" -R '^(unit_arch|conformance)\.'
-    suite clang ci-clang "weft_static weft_shared weft_conformance stress_mix" -R '^(conformance|stress_mix)\.'
+    suite clang ci-clang "" -LE '^(memcheck|model)$'
     export WEFT_CONFORMANCE_SCALE=${WEFT_CONFORMANCE_SCALE:-25}
-    suite asan asan "unit_arch weft_conformance stress_mix unit_memory unit_queue unit_sync" \
-      -R '^(unit_arch|unit_memory|unit_queue|unit_sync|conformance|stress_mix)\.'
-    suite tsan tsan "unit_arch weft_conformance stress_mix unit_memory unit_queue unit_sync" \
-      -R '^(unit_arch|unit_memory|unit_queue|unit_sync|conformance|stress_mix)\.'
+    suite asan asan "unit_arch weft_conformance stress_mix unit_api unit_memory unit_queue unit_sched unit_sync" \
+      -R '^(unit_arch|unit_api|unit_memory|unit_queue|unit_sched|unit_sync|conformance|stress_mix)\.'
+    suite tsan tsan "unit_arch weft_conformance stress_mix unit_api unit_memory unit_queue unit_sched unit_sync unit_trace" \
+      -R '^(unit_arch|unit_api|unit_memory|unit_queue|unit_sched|unit_sync|unit_trace|conformance|stress_mix)\.'
   fi
   printf '\n%-18s %7s %7s %7s %8s\n' suite passed failed skipped time
   printf '%s\n' "${table[@]}"
