@@ -30,7 +30,7 @@ def best_peer(rows, row, figure):
     """The least figure(r) among the peers of this row's kind: not Weft itself, not a floor."""
     figures = [figure(other) for other in rows
                if other["peer"] != OURS and not suites.is_floor(other["workload"], other["peer"])
-               and suites.kind_of(other["form"]) == suites.kind_of(row["form"])]
+               and suites.kind_of(other) == suites.kind_of(row)]
     return min((value for value in figures if value is not None), default=None)
 
 

@@ -92,6 +92,9 @@ _FLOORS = {("fib", "serial"), ("create_join", "openmp")}
 # Units without a stack of their own; they are compared among each other.
 _TASKLETS = {"tasklet", "tasklet_created"}
 
+# Of a core, while there is nothing to do: who polls wakes at once, and pays for it all the time.
+_BUSY_ABOVE = 0.25
+
 
 def sizes_of(case, peer, form, quick):
     """The sizes of one peer's form in one case; None if it is left out."""
@@ -116,9 +119,13 @@ def is_floor(workload, peer):
     return (workload, peer) in _FLOORS
 
 
-def kind_of(form):
-    """Forms of one kind are compared with each other."""
-    return "tasklet" if form in _TASKLETS else "thread"
+def kind_of(row):
+    """Results of one kind are compared with each other."""
+    if row.get("extras", {}).get("idle_cpu", 0) > _BUSY_ABOVE:
+        return "busy"
+    if row["form"] in _TASKLETS:
+        return "tasklet"
+    return "spin" if row["form"] == "spin" else "thread"
 
 
 def case_of(suite, name):

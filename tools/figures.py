@@ -94,7 +94,7 @@ def speed_up(data):
         words = text.split()
         if words[:2] == [report.OURS, "fork"]:
             return (f"fib(35) on 2 workers is {words[2]} times as fast as on one: {words[3]} of what two "
-                    "independent processes reach in the same run.\n")
+                    "independent serial processes reach beside one in the same run, on a machine shared with others.\n")
     return ""
 
 
