@@ -36,18 +36,18 @@ struct context {
   context(const context&) = delete; // ucontext_t points into itself
   context& operator=(const context&) = delete;
 
-  ucontext_t machine;
-  // Set from the start: a context that was never made, as a worker's loop, may be the first to be come back
-  // to.
+  // All is set from the start: a context that was never made, as a worker's loop or an inlined fork, may be
+  // left and come back to; and static ones must be constants.
+  ucontext_t machine{};
   request pending = request::none;
   bool cancelled = false; // as `from` of a cond_swap: the answer was no
-  arrival_function arrive;
-  conditional_function ask;
-  void* argument;
-  context* asker;             // where `ask` and `call` go back to
-  const std::fenv_t* control; // the caller's FP control, for `call`
-  entry_function entry;
-  void* entry_argument;
+  arrival_function arrive = nullptr;
+  conditional_function ask = nullptr;
+  void* argument = nullptr;
+  context* asker = nullptr;             // where `ask` and `call` go back to
+  const std::fenv_t* control = nullptr; // the caller's FP control, for `call`
+  entry_function entry = nullptr;
+  void* entry_argument = nullptr;
   [[no_unique_address]] sanitizer::fiber fiber;
 };
 
