@@ -34,6 +34,26 @@ memory::shared_object_cache<descriptor>& foreign_units() noexcept {
   return *made;
 }
 
+// "What is caught now" and "how many fly" are the C++ run time's per kernel thread: they stay with the thread
+// that leaves, and go to whichever worker it resumes on.
+class exceptions_kept {
+ public:
+  explicit exceptions_kept(worker& w) noexcept : any_(arch::any(*w.exceptions)) {
+    if (any_) [[unlikely]]
+      kept_ = arch::save_and_clear(*w.exceptions);
+  }
+  ~exceptions_kept() {
+    if (any_) [[unlikely]]
+      arch::restore(*here().exceptions, kept_); // fetched again: another worker
+  }
+  exceptions_kept(const exceptions_kept&) = delete;
+  exceptions_kept& operator=(const exceptions_kept&) = delete;
+
+ private:
+  const bool any_;
+  arch::exception_state kept_;
+};
+
 // What this worker may run at once, without a look at timers, other pools or requests. Null: go through the
 // loop.
 descriptor* pick_quickly(worker& w) noexcept {
@@ -188,12 +208,7 @@ void leave(arch::arrival_function then, void* argument) {
   descriptor& self = *w.current;
   self.state.block();
   w.note(trace::event::stop_wait, &self);
-  if (arch::any(*w.exceptions)) [[unlikely]] {
-    const arch::exception_state kept = arch::save_and_clear(*w.exceptions);
-    leave_now(w, self, then, argument);
-    arch::restore(*here().exceptions, kept); // fetched again: another worker
-    return;
-  }
+  const exceptions_kept kept(w);
   leave_now(w, self, then, argument);
 }
 
@@ -208,10 +223,7 @@ bool leave_to_if(descriptor& next, arch::conditional_function then, void* argume
   if (--w.budget < 0) [[unlikely]]
     w.look_around(); // does not switch: the caller may have taken `next` out of a list
   descriptor& self = *w.current;
-  arch::exception_state kept;
-  const bool exceptions = arch::any(*w.exceptions);
-  if (exceptions) [[unlikely]]
-    kept = arch::save_and_clear(*w.exceptions);
+  const exceptions_kept kept(w);
   self.state.block();
   next.state.start_running();
   w.note(trace::event::stop_wait, &self);
@@ -225,8 +237,6 @@ bool leave_to_if(descriptor& next, arch::conditional_function then, void* argume
     self.state.start_running();
     now.current = &self;
   }
-  if (exceptions) [[unlikely]]
-    arch::restore(*now.exceptions, kept);
   return left;
 }
 
@@ -245,10 +255,7 @@ void start_now(descriptor& u) {
   if (--w.budget < 0) [[unlikely]]
     w.look_around();
   descriptor& self = *w.current;
-  arch::exception_state kept;
-  const bool exceptions = arch::any(*w.exceptions);
-  if (exceptions) [[unlikely]]
-    kept = arch::save_and_clear(*w.exceptions);
+  const exceptions_kept kept(w);
   self.state.block();
   u.state.start_running();
   w.note(trace::event::stop_yield, &self);
@@ -258,8 +265,6 @@ void start_now(descriptor& u) {
   w.arrival_argument = &self;
   arch::save(self.context, u.context, u.stack->initial_stack_pointer(), u.stack->usable(),
              &thread_technique::entry_with_arrival<W>, &u); // SWITCH: may resume on another worker
-  if (exceptions) [[unlikely]]
-    arch::restore(*here().exceptions, kept);
 }
 
 void settle_after_inline_call() noexcept {
@@ -328,17 +333,14 @@ void yield_to_loop() {
   descriptor& self = *w.current;
   self.state.block();
   w.note(trace::event::stop_yield, &self);
-  arch::exception_state kept;
-  const bool exceptions = arch::any(*w.exceptions);
-  if (exceptions)
-    kept = arch::save_and_clear(*w.exceptions);
-  w.current = &w.loop_unit;
-  w.pick_oldest = true;
-  arch::swap_with(self.context, w.base, [](void* u) { make_ready(*static_cast<descriptor*>(u)); }, &self);
-  // SWITCH: may have resumed on another worker
-  if (exceptions)
-    arch::restore(*here().exceptions, kept);
-  act_on_requests();
+  {
+    const exceptions_kept kept(w);
+    w.current = &w.loop_unit;
+    w.pick_oldest = true;
+    arch::swap_with(self.context, w.base, [](void* u) { make_ready(*static_cast<descriptor*>(u)); }, &self);
+    // SWITCH: may have resumed on another worker
+  }
+  act_on_requests(); // may unwind: what was caught before is back
 }
 
 } // namespace
@@ -395,17 +397,12 @@ void republish(void* u) {
 void suspend_to_slowly(descriptor& target) {
   worker& w = here();
   descriptor& self = *w.current;
-  arch::exception_state kept;
-  const bool exceptions = arch::any(*w.exceptions);
-  if (exceptions)
-    kept = arch::save_and_clear(*w.exceptions);
+  const exceptions_kept kept(w);
   self.state.block();
   w.note(trace::event::stop_wait, &self);
   w.handed = &target;
   w.current = &w.loop_unit;
   arch::swap(self.context, w.base); // SWITCH: may resume on another worker
-  if (exceptions)
-    arch::restore(*here().exceptions, kept);
 }
 
 descriptor& allocate_unit_slowly() {
