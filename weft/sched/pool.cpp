@@ -49,16 +49,23 @@ void make_room(std::vector<T>& in, std::size_t more) {
     in.reserve(std::max(in.size() + more, 2 * in.capacity()));
 }
 
-// Empties an inbox into `list` and tells the units that they are where they can be removed.
-template <class List>
-void take_inbox(queue::mpsc_inbox& inbox, List& list) noexcept {
-  List arrived;
+// Empties an inbox, oldest first.
+template <class Insert>
+void take_inbox(queue::mpsc_inbox& inbox, Insert insert) noexcept {
+  queue::intrusive_fifo arrived;
   if (!inbox.take_into(arrived))
     return;
-  while (queue::link* l = arrived.pop_front()) {
-    mark_contained(descriptor::from(*l));
-    list.push_back(l);
-  }
+  while (queue::link* l = arrived.pop_front())
+    insert(descriptor::from(*l));
+}
+
+// Whether an owned pool's container holds `u`, once its inbox has been looked into: only its owner can tell.
+bool owner_finds(pool& p, descriptor& u, worker* here) noexcept {
+  if (here == nullptr || here != p.owner() || u.home != &p)
+    return false;
+  if (u.state.load() == unit::state::posted)
+    p.drain(*here);
+  return in_container(u);
 }
 
 } // namespace
@@ -144,19 +151,21 @@ void pool::wake_one() noexcept {
 
 // --- owned_fifo ---
 
+void owned_fifo::insert(descriptor& u) noexcept {
+  mark_contained(u);
+  list_.push_back(&u.link);
+}
+
 void owned_fifo::do_push(descriptor& u) {
-  if (is_owner(owner_)) {
-    mark_contained(u);
-    list_.push_back(&u.link);
-    return;
-  }
+  if (is_owner(owner_))
+    return insert(u);
   u.state.post();
   inbox_.push(&u.link); // GONE: the owner may run it now
   notify_owner();
 }
 
 void owned_fifo::drain(worker&) {
-  take_inbox(inbox_, list_);
+  take_inbox(inbox_, [this](descriptor& u) { insert(u); });
 }
 
 descriptor* owned_fifo::do_pop(worker& here) {
@@ -166,11 +175,7 @@ descriptor* owned_fifo::do_pop(worker& here) {
 }
 
 bool owned_fifo::do_remove(descriptor& u, worker* here) {
-  if (here == nullptr || here != owner() || u.home != this)
-    return false;
-  if (u.state.load() == unit::state::posted)
-    drain(*here);
-  if (!in_container(u))
+  if (!owner_finds(*this, u, here))
     return false;
   list_.remove(&u.link);
   return true;
@@ -205,11 +210,7 @@ void owned_ordered::do_push(descriptor& u) {
 }
 
 void owned_ordered::drain(worker&) {
-  queue::intrusive_fifo arrived;
-  if (!inbox_.take_into(arrived))
-    return;
-  while (queue::link* l = arrived.pop_front())
-    insert(descriptor::from(*l));
+  take_inbox(inbox_, [this](descriptor& u) { insert(u); });
 }
 
 descriptor* owned_ordered::do_pop(worker& here) {
@@ -227,11 +228,7 @@ descriptor* owned_ordered::do_pop_oldest(worker& here) {
 }
 
 bool owned_ordered::do_remove(descriptor& u, worker* here) {
-  if (here == nullptr || here != owner() || u.home != this)
-    return false;
-  if (u.state.load() == unit::state::posted)
-    drain(*here);
-  if (!in_container(u))
+  if (!owner_finds(*this, u, here))
     return false;
   if (order_ == order::priority) {
     buckets_.remove(&u.link, level_index(u));

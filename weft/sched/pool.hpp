@@ -152,6 +152,8 @@ class WEFT_API owned_fifo final : public pool {
   void do_forget() override;
 
  private:
+  void insert(descriptor& u) noexcept;
+
   queue::intrusive_fifo list_;
   queue::mpsc_inbox inbox_;
 };
