@@ -2,35 +2,9 @@
 // wakeup of a Boost.Fiber fiber on another kernel thread, which waits on a condition variable.
 #include <boost/fiber/all.hpp>
 
-#include "bench/wakeup/workload.hpp"
-
-namespace bench = weft::bench;
-namespace fibers = boost::fibers;
+#include "bench/wakeup/condition.hpp"
 
 int main(int argc, char** argv) {
-  bench::recorder rec(argc, argv, bench::wakeup::defaults(), {"notify"});
-  fibers::mutex mutex;
-  fibers::condition_variable changed;
-  int wanted = 0; // -1 ends
-  std::thread worker([&] {
-    std::unique_lock lock(mutex);
-    for (;;) {
-      changed.wait(lock, [&] { return wanted != 0; });
-      if (wanted < 0)
-        return;
-      wanted = 0;
-      bench::wakeup::arrival::mark();
-    }
-  });
-  const auto set = [&](int value) {
-    {
-      const std::unique_lock lock(mutex);
-      wanted = value;
-    }
-    changed.notify_one();
-  };
-  const int result = bench::wakeup::run(rec, [&] { return bench::wakeup::latency([&] { set(1); }, [] {}); });
-  set(-1);
-  worker.join();
-  return result;
+  return weft::bench::wakeup::run_with_condition<boost::fibers::mutex, boost::fibers::condition_variable>(
+      argc, argv);
 }
