@@ -3,6 +3,7 @@
 // while the payer changes and while the array grows; and each fence, taken away, is missed. Labels:
 // weft/queue/README.md.
 #include "tests/model/checker/model.hpp"
+#include "tests/model/expect.hpp"
 #include "weft/queue/chase_lev_deque.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,10 @@
 namespace weft {
 namespace {
 
+using model::bounds;
 using model::check;
+using model::expect_fails;
+using model::expect_passes;
 using queue::fence_payer;
 using queue::steal_status;
 
@@ -99,26 +103,6 @@ void pops_against_thieves(fence_payer payer, int items, int pops, int thieves, i
     }
   }
   f.finish(items);
-}
-
-model::options bounds(unsigned preemptions, unsigned stale_reads) {
-  model::options how;
-  how.preemptions = preemptions;
-  how.stale_reads = stale_reads;
-  return how;
-}
-
-void expect_passes(const model::options& how, const std::function<void()>& body) {
-  const model::result outcome = model::explore(how, body);
-  EXPECT_FALSE(outcome.failed) << outcome.reason;
-  EXPECT_TRUE(outcome.complete) << outcome.executions << " executions were not all";
-  testing::Test::RecordProperty("executions", static_cast<int>(outcome.executions));
-}
-
-void expect_fails(const model::options& how, const char* reason, const std::function<void()>& body) {
-  const model::result outcome = model::explore(how, body, true);
-  EXPECT_TRUE(outcome.failed) << outcome.executions << " executions";
-  EXPECT_NE(outcome.reason.find(reason), std::string::npos) << outcome.reason;
 }
 
 class deque_model : public testing::TestWithParam<fence_payer> {};

@@ -3,6 +3,7 @@
 // of a mutex that its next owner has destroyed; and each fence, taken away, is missed. Labels:
 // weft/sync/README.md.
 #include "tests/model/checker/model.hpp"
+#include "tests/model/expect.hpp"
 #include "weft/sync/wait_slot.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,10 @@
 namespace weft {
 namespace {
 
+using model::bounds;
 using model::check;
+using model::expect_fails;
+using model::expect_passes;
 
 /// The waiter of the library without a scheduler.
 class model_waiter {
@@ -111,26 +115,6 @@ void counting(int threads, int rounds, bool symmetric = false) {
   }
   check(f.count == threads * rounds, "lost an update");
   check(f.slot.valid() && !f.slot.state.anybody(), "somebody is left in the slot");
-}
-
-model::options bounds(unsigned preemptions, unsigned stale_reads) {
-  model::options how;
-  how.preemptions = preemptions;
-  how.stale_reads = stale_reads;
-  return how;
-}
-
-void expect_passes(const model::options& how, const std::function<void()>& body) {
-  const model::result outcome = model::explore(how, body);
-  EXPECT_FALSE(outcome.failed) << outcome.reason;
-  EXPECT_TRUE(outcome.complete) << outcome.executions << " executions were not all";
-  testing::Test::RecordProperty("executions", static_cast<int>(outcome.executions));
-}
-
-void expect_fails(const model::options& how, const char* reason, const std::function<void()>& body) {
-  const model::result outcome = model::explore(how, body, true);
-  EXPECT_TRUE(outcome.failed) << outcome.executions << " executions";
-  EXPECT_NE(outcome.reason.find(reason), std::string::npos) << outcome.reason;
 }
 
 TEST(mutex_model, two_threads) {
