@@ -33,6 +33,7 @@ namespace weft::arch::sanitizer {
 #if defined(WEFT_ASAN)
 
 inline constexpr const char* name = "address";
+inline constexpr bool watches_atomics = false;
 
 struct fiber {
   void* fake_stack = nullptr;
@@ -106,6 +107,7 @@ class borrow_stack {
 #elif defined(WEFT_TSAN)
 
 inline constexpr const char* name = "thread";
+inline constexpr bool watches_atomics = true;
 
 struct fiber {
   void* handle = nullptr;
@@ -144,6 +146,7 @@ class borrow_stack {
 #else
 
 inline constexpr const char* name = "none";
+inline constexpr bool watches_atomics = false;
 
 struct fiber {};
 

@@ -33,16 +33,18 @@ struct portable_look {
 
 #if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) &&                           \
     !defined(__SANITIZE_ADDRESS__)
-// Words of 4 and 8 bytes. Every load is an acquire on x86-64; the clobber tells the compiler so.
+// Words of 1, 4 and 8 bytes. Every load is an acquire on x86-64; the clobber tells the compiler so.
 struct folded_look {
   template <class T>
   [[gnu::always_inline]] static bool equals_relaxed(const cell<T>& c, T value) noexcept {
     bool equal;
     if constexpr (sizeof(T) == 8) {
       asm volatile("cmpq %2, %1" : "=@cce"(equal) : "m"(c), "re"(value));
-    } else {
-      static_assert(sizeof(T) == 4);
+    } else if constexpr (sizeof(T) == 4) {
       asm volatile("cmpl %2, %1" : "=@cce"(equal) : "m"(c), "re"(value));
+    } else {
+      static_assert(sizeof(T) == 1);
+      asm volatile("cmpb %2, %1" : "=@cce"(equal) : "m"(c), "qi"(value));
     }
     return equal;
   }

@@ -93,6 +93,14 @@ class object_cache : public object_cache_base {
     return static_cast<T*>(object);
   }
 
+  // A T if one is cached, else null: allocate() then has to look further. 5 instructions, and no call.
+  [[gnu::always_inline]] T* allocate_cached() noexcept {
+    void* object = free_;
+    if (object != nullptr) [[likely]]
+      free_ = link(object);
+    return static_cast<T*>(object);
+  }
+
   // Takes back a T that is at home in this cache; false, and nothing happens, if it is not. 7 instructions.
   // `this` may be an address where there is no cache: no T is at home there.
   [[gnu::always_inline]] bool free_here(T* object) noexcept {

@@ -43,4 +43,8 @@ stack_options stack_options::from_knobs() noexcept {
   return options;
 }
 
+void stack_options::set_default_size(std::size_t bytes) noexcept {
+  size_knob.set(static_cast<std::int64_t>(bytes));
+}
+
 } // namespace weft::memory

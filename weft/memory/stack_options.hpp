@@ -41,6 +41,9 @@ struct stack_options {
   // by its knob.
   WEFT_API static stack_options from_knobs() noexcept;
 
+  // In place of the knob's value, for depots that are built from now on. Contexts: all but signal handlers.
+  WEFT_API static void set_default_size(std::size_t bytes) noexcept;
+
   // Rounded up to a class; `size` is in min_size..max_size. Contexts: all.
   static constexpr std::size_t round_to_class(std::size_t size) noexcept {
     return class_size(class_of(size));

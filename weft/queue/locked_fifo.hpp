@@ -109,6 +109,15 @@ class basic_locked_fifo {
   /// RACY as empty(). One load.
   std::size_t size() const noexcept { return size_.load_relaxed(); }
 
+  /// Calls `visit(link&)` for each link, oldest first, under the lock.
+  template <class Visit>
+  void for_each(Visit visit) {
+    const std::scoped_lock guard(lock_);
+    for (link* l = list_.first(); l != list_.end(); l = l->next) {
+      visit(*l);
+    }
+  }
+
   /// Checks every invariant, under the lock.
   bool valid() const noexcept {
     const std::scoped_lock guard(lock_);

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "weft/runtime/runtime.hpp"
 
@@ -12,8 +13,10 @@ namespace weft::runtime {
 struct process_state {
   std::mutex lock; // starting and stopping
   std::atomic<sched::group*> group{nullptr};
-  unsigned users = 0;     // start() without stop()
-  bool automatic = false; // somebody relied on the automatic start
+  unsigned users = 0;                // start() without stop()
+  bool automatic = false;            // somebody relied on the automatic start
+  std::vector<sched::group*> others; // of fronts, for exit
+  unsigned forks_seen = 0;           // group::forks() when `others` last grew
 };
 
 // Never destroyed: threads may still run while statics are.

@@ -60,8 +60,8 @@ void describe_thread(void* owner, char* buffer, std::size_t bytes) {
     if (char* end = std::strrchr(function, ']'))
       *end = '\0';
   } else {
-    memory::describe_address(o.name != nullptr ? o.name : reinterpret_cast<const void*>(o.run), function,
-                             sizeof function);
+    const void* address = o.name != nullptr ? o.name : reinterpret_cast<const void*>(o.run);
+    memory::describe_address(o.name_of != nullptr ? o.name_of(u) : address, function, sizeof function);
   }
   std::snprintf(buffer, bytes, "%s%s%s(%p), function %s", *name != '\0' ? "\"" : "", name,
                 *name != '\0' ? "\" " : "", owner, function);
@@ -72,6 +72,11 @@ void describe_thread(void* owner, char* buffer, std::size_t bytes) {
 void stand_still_at_exit() {
   constexpr int patience_ms = 100;
   if (sched::group* g = state().group.load(std::memory_order_acquire))
+    g->freeze_others(patience_ms);
+  const std::unique_lock held(state().lock, std::try_to_lock);
+  if (!held.owns_lock() || state().forks_seen != sched::group::forks())
+    return;
+  for (sched::group* g : state().others)
     g->freeze_others(patience_ms);
 }
 
@@ -87,12 +92,16 @@ void install_once() {
   static_cast<void>(done);
 }
 
-sched::group& start_locked(const options& wanted) {
+void refuse_shadow_stack() {
   if (arch::shadow_stack_active()) {
     throw std::system_error(
         std::make_error_code(std::errc::not_supported),
         "weft: this process has a shadow stack, which the switch cannot follow; link without -z shstk");
   }
+}
+
+sched::group& start_locked(const options& wanted) {
+  refuse_shadow_stack();
   auto* fresh = new sched::group(resolve(wanted));
   state().group.store(fresh, std::memory_order_release); // release: pairs with the acquire in default_group()
   return *fresh;
@@ -129,6 +138,22 @@ bool stop() noexcept {
   state().group.store(nullptr, std::memory_order_relaxed);
   delete g;
   return true;
+}
+
+void prepare_process() {
+  install_once();
+  refuse_shadow_stack();
+}
+
+void stop_at_exit(sched::group& g) {
+  const std::lock_guard held(state().lock);
+  state().forks_seen = sched::group::forks();
+  state().others.push_back(&g);
+}
+
+void forget_at_exit(sched::group& g) noexcept {
+  const std::lock_guard held(state().lock);
+  std::erase(state().others, &g);
 }
 
 bool running() noexcept {
@@ -171,6 +196,7 @@ census count() {
     census c{};
     c.units = memory::object_cache<unit::descriptor>::process_depot().count().live;
     c.stacks = memory::read_statistics().stacks.live;
+    c.timers = sched::timers_left_behind().size();
     if (g != nullptr) {
       c.workers = g->size();
       for (unsigned i = 0; i < c.workers; ++i) {

@@ -75,6 +75,7 @@ void group::forget_members() noexcept {
 
 void group::keep_only(worker& w) {
   forks_seen_ = forks();
+  workers_running.store(1, std::memory_order_relaxed);
   make_anew(lock_);
   make_anew(sources_lock_);
   leak(std::exchange(sources_, {}));

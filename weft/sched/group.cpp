@@ -42,7 +42,8 @@ unsigned default_worker_count() {
   return static_cast<unsigned>(topology::default_worker_count());
 }
 
-group::group(group_options options) : options_(std::move(options)), forks_seen_(forks()) {
+group::group(group_options options)
+    : options_(std::move(options)), forks_seen_(forks()), numbers_(options_.first_number) {
   if (options_.pools == arrangement::custom && !options_.make_scheduler) {
     refuse(std::errc::invalid_argument, "weft: a custom arrangement needs make_scheduler");
   }
@@ -134,6 +135,7 @@ struct group::change {
 worker& group::add_worker(std::shared_ptr<scheduler> with) {
   std::lock_guard held(lock_);
   auto fresh = std::make_unique<worker>(*this, numbers_);
+  fresh->front = options_.front;
   auto mains = mains_;
   if (with == nullptr) {
     const bool own_pool = options_.pools != arrangement::one_pool && options_.pools != arrangement::custom;
@@ -292,6 +294,7 @@ namespace {
 struct primary_thread {
   descriptor unit;
   memory::stack_record stack;
+  worker* host = nullptr;
 };
 
 primary_thread& primary() noexcept {
@@ -339,6 +342,7 @@ void group::adopt_primary(worker& w) {
   p.stack.size = size;
   p.stack.owner = &p.unit;
   p.unit.stack = &p.stack;
+  p.host = &w;
   arch::sanitizer::adopt_native(p.unit.context.fiber);
   arch::make(w.base, below->initial_stack_pointer(), below->usable(), &loop_of_primary, &w);
   w.loop_stack = below;
@@ -350,6 +354,7 @@ void group::adopt_primary(worker& w) {
   bind_here(w);
   p.unit.state.start_running();
   w.current = &p.unit;
+  workers_running.fetch_add(1, std::memory_order_relaxed);
 }
 
 // Other units stay in the pools of the old scheduler until somebody serves those. Nobody but this worker can
@@ -357,8 +362,8 @@ void group::adopt_primary(worker& w) {
 void group::primary_follows(worker& w, scheduler& next) noexcept {
   descriptor& unit = primary().unit;
   pool* from = unit.home;
-  if (!w.on_primary_thread || from == nullptr || from == &w.local)
-    return;
+  if (!w.on_primary_thread || from == nullptr || from == &w.local || w.front != nullptr)
+    return; // a front sees to it itself
   const auto& pools = next.pools();
   if (std::any_of(pools.begin(), pools.end(), [from](const auto& p) { return p.get() == from; }))
     return;
@@ -369,7 +374,19 @@ void group::primary_follows(worker& w, scheduler& next) noexcept {
     return;
   }
   if (from->remove(unit, &w))
-    make_ready(unit); // it was waiting there; else it goes when it becomes ready
+    put_back(unit); // it was waiting there; else it goes when it becomes ready
+}
+
+descriptor& group::primary_unit() noexcept {
+  return primary().unit;
+}
+
+bool group::send_primary_home(worker& w, descriptor& u) noexcept {
+  primary_thread& p = primary();
+  if (&u != &p.unit || w.on_primary_thread || p.host->threads_schedule.load(std::memory_order_relaxed))
+    return false;
+  p.host->local.push(u);
+  return true;
 }
 
 void group::forget_waiting_primary() noexcept {
@@ -382,16 +399,21 @@ void group::forget_waiting_primary() noexcept {
 void group::release_primary(worker& w) noexcept {
   descriptor& unit = primary().unit;
   unit::drop_extension(unit);
+  w.end_lending();
   w.main_scheduler->stop(w); // its pools may outlive this group
   if (w.loop_stack != nullptr)
     w.stacks.free(w.loop_stack);
   memory::remove_alternate_stack();
   set_here(nullptr);
+  workers_running.fetch_sub(1, std::memory_order_relaxed);
 }
+
+constinit std::atomic<unsigned> workers_running{0};
 
 void* group::kernel_thread_main(void* argument) {
   worker& w = *static_cast<worker*>(argument);
   set_here(&w);
+  workers_running.fetch_add(1, std::memory_order_relaxed);
   w.exceptions = arch::globals_of_this_kernel_thread();
   arch::sanitizer::adopt_native(w.base.fiber);
   memory::install_alternate_stack();
@@ -401,9 +423,11 @@ void* group::kernel_thread_main(void* argument) {
   bind_here(w);
   w.refresh_hot();
   w.run_loop();
+  w.end_lending();
   w.main_scheduler->stop(w);
   memory::remove_alternate_stack();
   set_here(nullptr);
+  workers_running.fetch_sub(1, std::memory_order_relaxed);
   w.ended.store(true, std::memory_order_release);
   return nullptr;
 }

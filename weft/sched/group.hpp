@@ -30,6 +30,8 @@ struct group_options {
   arrangement pools = arrangement::stealing;
   bool bind = false;          // each worker to a CPU of its own, in topology order
   bool primary_joins = false; // worker 0 is the calling kernel thread, whose code becomes a thread
+  unsigned first_number = 0;  // of the workers, in names and traces
+  void* front = nullptr;      // worker::front of the workers
   // custom: called for each worker before it starts, with its number. Errors it throws reach whoever adds the
   // worker.
   std::function<std::shared_ptr<scheduler>(unsigned number)> make_scheduler;
@@ -75,6 +77,9 @@ class WEFT_API group {
 
   [[nodiscard]] arrangement pools() const noexcept { return options_.pools; }
 
+  // What the calling code became where `primary_joins` was asked for; one for the process.
+  [[nodiscard]] static descriptor& primary_unit() noexcept;
+
   // For the runtime: stops the workers at their next decision and waits at most `patience_ms`; true if all
   // stand still. They never go on.
   bool freeze_others(int patience_ms) noexcept;
@@ -104,6 +109,10 @@ class WEFT_API group {
                                            const std::vector<std::shared_ptr<pool>>& mains) const;
   void adopt_primary(worker& w);
   void release_primary(worker& w) noexcept;
+  // True if `u` is the primary thread and `w` not its worker: it has been sent there. It runs on no other
+  // kernel thread, whoever took it out of a shared pool; but where a thread schedules (run_child), nobody
+  // else may.
+  static bool send_primary_home(worker& w, descriptor& u) noexcept;
   // The primary thread goes where its worker's next scheduler looks.
   static void primary_follows(worker& w, scheduler& next) noexcept;
   // In the child of fork(): if the primary thread was in a pool, it is gone with what was in there.

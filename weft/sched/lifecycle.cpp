@@ -16,6 +16,8 @@
 #include "weft/memory/overflow.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/sched/default_group.hpp"
+#include "weft/sched/direct.hpp"
+#include "weft/sched/exceptions_kept.hpp"
 #include "weft/sched/group.hpp"
 #include "weft/sched/requests.hpp"
 #include "weft/sched/switch.hpp"
@@ -33,26 +35,6 @@ memory::shared_object_cache<descriptor>& foreign_units() noexcept {
   static auto* made = ::new (static_cast<void*>(room)) cache;
   return *made;
 }
-
-// "What is caught now" and "how many fly" are the C++ run time's per kernel thread: they stay with the thread
-// that leaves, and go to whichever worker it resumes on.
-class exceptions_kept {
- public:
-  explicit exceptions_kept(worker& w) noexcept : any_(arch::any(*w.exceptions)) {
-    if (any_) [[unlikely]]
-      kept_ = arch::save_and_clear(*w.exceptions);
-  }
-  ~exceptions_kept() {
-    if (any_) [[unlikely]]
-      arch::restore(*here().exceptions, kept_); // fetched again: another worker
-  }
-  exceptions_kept(const exceptions_kept&) = delete;
-  exceptions_kept& operator=(const exceptions_kept&) = delete;
-
- private:
-  const bool any_;
-  arch::exception_state kept_;
-};
 
 // What this worker may run at once, without a look at timers, other pools or requests. Null: go through the
 // loop.
@@ -78,7 +60,7 @@ void leave_now(worker& w, descriptor& self, arch::arrival_function then, void* a
   if (next == nullptr || !can_run_here(w, *next)) {
     w.handed = next;
     w.current = &w.loop_unit;
-    arch::swap_with(self.context, w.base, then, argument); // SWITCH: may resume on another worker
+    arch::swap_with(self.context, *w.loop, then, argument); // SWITCH: may resume on another worker
     return;
   }
   next->state.start_running();
@@ -100,6 +82,8 @@ void complete(worker& w, descriptor& u) noexcept {
   if (before == unit::join_word::none)
     return;
   if (before == unit::join_word::detached) {
+    if (u.operations->discard != nullptr)
+      u.operations->discard(u);
     free_unit(w, u);
   } else if ((before & 1) != 0) {
     reinterpret_cast<unit::joiner*>(before - unit::join_word::object_tag)->on_end();
@@ -110,12 +94,13 @@ void complete(worker& w, descriptor& u) noexcept {
 
 // Continues with whatever there is; the running thread has ended and its stack is the newest in the cache.
 [[noreturn]] void continue_elsewhere(worker& w) noexcept {
-  descriptor* next = pick_quickly(w);
+  descriptor* next = w.handed == nullptr ? pick_quickly(w) : nullptr;
   const bool fresh = next != nullptr && !next->has_started();
   if (next == nullptr || !can_run_here(w, *next)) {
-    w.handed = next;
+    if (next != nullptr)
+      w.handed = next;
     w.current = &w.loop_unit;
-    arch::restore(w.base);
+    arch::restore(*w.loop);
   }
   next->state.start_running();
   w.current = next;
@@ -125,7 +110,22 @@ void complete(worker& w, descriptor& u) noexcept {
               &thread_technique::entry<W>, next);
 }
 
-[[noreturn, gnu::noinline]] void end_thread_slowly() noexcept {
+// Where the end runs code of the user's, or lets him have the stack back, it is published off that stack.
+[[noreturn]] void end_on_loop(worker& w, descriptor& u) noexcept {
+  w.current = &w.loop_unit;
+  arch::restore_with(
+      *w.loop,
+      [](void* ended) {
+        worker& here_now = here();
+        auto& unit = *static_cast<descriptor*>(ended);
+        thread_technique::give_stack_back(here_now, unit);
+        complete(here_now, unit);
+      },
+      &u);
+}
+
+// `next`: what runs then; null: the worker chooses.
+[[noreturn, gnu::noinline]] void end_thread_slowly(descriptor* next = nullptr) noexcept {
   descriptor& u = *here().current;
   memory::verify_canary(*u.stack); // while the name is still there; giving the stack back looks again
   if (u.has(unit::extended))
@@ -133,10 +133,19 @@ void complete(worker& w, descriptor& u) noexcept {
   if (u.has(unit::ends_process))
     std::exit(0);
   worker& w = here();
-  w.stacks.free(std::exchange(u.stack, nullptr));
   w.note(trace::event::stop_end, &u);
+  w.handed = next;
+  if (u.has(unit::supplied_stack) || (u.operations->discard != nullptr && u.join.is_detached()))
+    end_on_loop(w, u);
+  w.stacks.free(std::exchange(u.stack, nullptr));
   complete(w, u);
   continue_elsewhere(w);
+}
+
+void forget_exceptions() noexcept {
+  worker& w = here();
+  if (arch::any(*w.exceptions))
+    static_cast<void>(arch::save_and_clear(*w.exceptions));
 }
 
 // The unit at the owner's end of the deque: started by a jump, as in join(). False: not there, or not to be
@@ -195,12 +204,30 @@ void worker_for_techniques::end_thread() noexcept {
   arch::restore(waiter->context);
 }
 
+void end_now() noexcept {
+  forget_exceptions();
+  W::end_thread();
+}
+
+void end_to_taken(descriptor& next) noexcept {
+  forget_exceptions();
+  end_thread_slowly(&next);
+}
+
 void end_without_stack(worker& w, descriptor& u) noexcept {
   if (u.has(unit::extended))
     unit::drop_extension(u);
   if (u.has(unit::ends_process))
     std::exit(0);
   complete(w, u);
+}
+
+void leave_without_state(arch::arrival_function then) {
+  worker& w = here();
+  descriptor& self = *w.current;
+  w.note(trace::event::stop_wait, &self);
+  const exceptions_kept kept(w);
+  leave_now(w, self, then, &self);
 }
 
 void leave(arch::arrival_function then, void* argument) {
@@ -261,7 +288,7 @@ void start_now(descriptor& u) {
   w.note(trace::event::stop_yield, &self);
   w.note(trace::event::run, &u);
   w.current = &u;
-  w.arrival = [](void* left) { make_ready(*static_cast<descriptor*>(left)); };
+  w.arrival = [](void* left) { put_back(*static_cast<descriptor*>(left)); };
   w.arrival_argument = &self;
   arch::save(self.context, u.context, u.stack->initial_stack_pointer(), u.stack->usable(),
              &thread_technique::entry_with_arrival<W>, &u); // SWITCH: may resume on another worker
@@ -303,6 +330,12 @@ void leave_to(descriptor& next, arch::arrival_function then, void* argument) {
 }
 
 void make_ready(descriptor& u) {
+  if (auto* const tell = observe_ready.load(std::memory_order_relaxed)) [[unlikely]]
+    tell(u);
+  put_back(u);
+}
+
+void put_back(descriptor& u) {
   if ((u.traits.load_relaxed() & unit::migration_requested) != 0) [[unlikely]] {
     apply_migration(u);
   } else {
@@ -337,7 +370,7 @@ void yield_to_loop() {
     const exceptions_kept kept(w);
     w.current = &w.loop_unit;
     w.pick_oldest = true;
-    arch::swap_with(self.context, w.base, [](void* u) { make_ready(*static_cast<descriptor*>(u)); }, &self);
+    arch::swap_with(self.context, *w.loop, [](void* u) { put_back(*static_cast<descriptor*>(u)); }, &self);
     // SWITCH: may have resumed on another worker
   }
   act_on_requests(); // may unwind: what was caught before is back
@@ -385,7 +418,7 @@ void republish(void* u) {
   auto& self = *static_cast<descriptor*>(u);
   worker& w = here();
   if (!self.home.is(w.hot) || w.deque == nullptr)
-    return make_ready(self);
+    return put_back(self);
   self.state.make_ready();
   if (!w.deque->try_push_bottom(&self))
     return w.hot->push(self);
@@ -402,12 +435,16 @@ void suspend_to_slowly(descriptor& target) {
   w.note(trace::event::stop_wait, &self);
   w.handed = &target;
   w.current = &w.loop_unit;
-  arch::swap(self.context, w.base); // SWITCH: may resume on another worker
+  arch::swap(self.context, *w.loop); // SWITCH: may resume on another worker
 }
 
 descriptor& allocate_unit_slowly() {
   if (!on_worker())
     default_group();
+  return allocate_unit_anywhere();
+}
+
+descriptor& allocate_unit_anywhere() {
   worker& w = here();
   descriptor* u = (w.attention.load_relaxed() & not_a_worker) == 0 ? w.descriptors.allocate()
                                                                    : foreign_units().allocate();
@@ -429,8 +466,30 @@ void submit_slowly(descriptor& u) {
   u.home->push(u); // GONE: u may have ended already if it is detached
 }
 
+namespace {
+
+// The tasklet at the owner's end of the deque: run by a call, as by run_by_join(). False: not there, or not
+// to be had so.
+bool run_from_deque(descriptor& u) {
+  worker& w = here();
+  descriptor* self = w.current;
+  if (w.deque == nullptr || w.attention.load_relaxed() != 0 || --w.budget < 0 ||
+      !u.is_fresh_and(unit::kind_tasklet) || self->has(unit::kind_mask) || !w.deque->pop_bottom_if(&u)) {
+    return false;
+  }
+  w.current = &u;
+  technique::run_to_completion::run(u, w.base);
+  w.current = self;
+  if (!u.traits.equals_relaxed(unit::kind_tasklet)) [[unlikely]]
+    end_inlined(u, *self);
+  return true;
+}
+
+} // namespace
+
 void join_tasklet_slowly(descriptor& u) {
-  join_slowly(u);
+  if (!run_from_deque(u))
+    join_slowly(u);
   free_unit(here(), u);
 }
 
@@ -454,7 +513,7 @@ void join_slowly(descriptor& u) {
     descriptor* unit;
     descriptor* self;
   } j{&u, here().current};
-  if ((here().attention.load_relaxed() & tracing) != 0)
+  if ((here().attention.load_relaxed() & (tracing | observed)) != 0)
     u.traits.fetch_or_relaxed(unit::traced);
   leave(
       [](void* p) {

@@ -77,7 +77,10 @@ void unlock_attaching() noexcept {
   attach_lock.unlock();
 }
 
-pool::~pool() = default;
+// Who has just pushed the unit whose end lets a user free the pool may still look whom to wake.
+pool::~pool() {
+  servers_.store_release(nullptr);
+}
 
 void pool::push(descriptor& u) {
   do_push(u); // GONE: u may run already

@@ -83,6 +83,31 @@ class WEFT_API pool {
     return this == &other || (sharing_ != nullptr && sharing_ == other.sharing_);
   }
 
+  // The list which the fast paths of the owner may use without a call, or null; on the owner, when a
+  // scheduler makes this its hot pool. While it is lent, nobody else touches it. end_lending(): it is used no
+  // more.
+  virtual queue::intrusive_fifo* lend_list(worker&) { return nullptr; }
+  virtual void end_lending(worker&) noexcept {}
+
+  // The front whose pool this is knows it by this; null: nobody's.
+  [[nodiscard]] virtual void* front() noexcept { return nullptr; }
+
+  // Units that live here, for fronts that must know whether blocked ones will come back: counted by whoever
+  // makes, ends and moves units, `by_owner` only on the owner. RACY for all but one that runs when nobody
+  // counts.
+  void count_unit(const worker& w, std::int64_t change) noexcept {
+    if (owned_by(w)) {
+      units_by_owner_ += change;
+    } else {
+      units_by_others_.fetch_add_acq_rel(change); // acq_rel: pairs with the acquire in units()
+    }
+  }
+  // On the owner.
+  [[gnu::always_inline]] void count_unit_here(std::int64_t change) noexcept { units_by_owner_ += change; }
+  __attribute__((no_sanitize("thread"))) [[nodiscard]] std::int64_t units() const noexcept {
+    return units_by_owner_ + units_by_others_.load_acquire();
+  }
+
   sleepers& waiting_workers() noexcept { return sleepers_; }
 
   // Called when a scheduler that lists this pool starts or stops on a worker. Errors: std::system_error
@@ -125,6 +150,9 @@ class WEFT_API pool {
 
   const fast_path fast_;
   const access access_;
+  // Plain: compilers do not fold a relaxed load, an addition and a relaxed store into one instruction.
+  std::int64_t units_by_owner_ = 0;
+  base::atomic<std::int64_t> units_by_others_{0};
   sleepers sleepers_;
   // Replaced as a whole; old lists live until the pool dies, since a push may still read one. Attaching is
   // rare.
@@ -140,7 +168,7 @@ class WEFT_API owned_fifo final : public pool {
  public:
   explicit owned_fifo(access a = access::mpsc) noexcept : pool(a, fast_path::owned_fifo) {}
 
-  queue::intrusive_fifo& list() noexcept { return list_; }
+  queue::intrusive_fifo* lend_list(worker&) override { return &list_; }
   void drain(worker& here) override;
   [[nodiscard]] bool empty() const noexcept override;
   [[nodiscard]] std::size_t size() const noexcept override;

@@ -32,7 +32,7 @@ void request_migration(descriptor& u, pool& target, unit::migration_callback cal
   // A unit that waits in a pool need not wait for its turn there.
   worker* w = on_worker() ? &here() : nullptr;
   if (pool* from = u.home; from != nullptr && from->remove(u, w))
-    make_ready(u);
+    put_back(u);
 }
 
 void apply_migration(descriptor& u) noexcept {
@@ -47,6 +47,7 @@ void apply_migration(descriptor& u) noexcept {
     // In no container of the new home yet, whatever it was before: its do_remove() reads `home`, then the
     // state.
     u.state.post();
+    e.left = u.home;
     u.home.publish(m.target);
     u.traits.fetch_and_acq_rel(
         ~std::uint64_t{unit::migration_requested}); // last: migrate_to_and_wait() looks at it alone
@@ -65,6 +66,8 @@ void act_on_requests() {
   if ((asked & unit::cancel_requested) != 0 && (asked & unit::unwinding) == 0) {
     self.traits.fetch_or_relaxed(
         unit::unwinding); // relaxed: only this thread looks; destructors that wait must not throw
+    if (self.operations->end != nullptr)
+      self.operations->end(self); // does not return
     throw unit::exit_request{true};
   }
   if ((asked & unit::migration_requested) != 0) {

@@ -7,44 +7,13 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "weft/sched/worker.hpp"
+#include "weft/sched/stealing.hpp"
 
 namespace weft::sched {
-namespace {
-
-// Xorshift64* (Vigna 2016): a victim need not be more random than that.
-std::uint64_t next_random(std::uint64_t& state) noexcept {
-  state ^= state >> 12;
-  state ^= state << 25;
-  state ^= state >> 27;
-  return state * 0x2545F4914F6CDD1DULL;
+void note_steal(worker& thief, const descriptor& u, const pool& victim) noexcept {
+  ++thief.counters.steals;
+  thief.note(trace::event::steal, &u, victim.owner() != nullptr ? victim.owner()->number : 0);
 }
-
-std::uint64_t seed_for(const worker& w) noexcept {
-  return 0x9E3779B97F4A7C15ULL * (w.number + 1);
-}
-
-// One unit from pools [first, last), beginning at a random one.
-descriptor* steal_among(worker& thief, std::span<const std::shared_ptr<pool>> pools, std::size_t first,
-                        std::size_t last, std::uint64_t& seed) {
-  const std::size_t count = last - first;
-  if (count == 0)
-    return nullptr;
-  std::size_t at = next_random(seed) % count;
-  for (std::size_t tried = 0; tried < count; ++tried, at = at + 1 == count ? 0 : at + 1) {
-    pool& victim = *pools[first + at];
-    if (victim.empty())
-      continue;
-    if (descriptor* u = victim.steal(thief)) {
-      ++thief.counters.steals;
-      thief.note(trace::event::steal, u, victim.owner() != nullptr ? victim.owner()->number : 0);
-      return u;
-    }
-  }
-  return nullptr;
-}
-
-} // namespace
 
 scheduler::scheduler(std::vector<std::shared_ptr<pool>> pools) : pools_(std::move(pools)) {
   if (pools_.empty() || std::find(pools_.begin(), pools_.end(), nullptr) != pools_.end()) {
@@ -99,8 +68,6 @@ descriptor* priority_scheduler::next(worker& here) {
 descriptor* random_stealing_scheduler::next(worker& here) {
   if (descriptor* u = main_pool().pop(here))
     return u;
-  if (seed_ == 0)
-    seed_ = seed_for(here);
   return steal_among(here, pools(), 1, pools().size(), seed_);
 }
 
@@ -123,8 +90,6 @@ hierarchical_scheduler::hierarchical_scheduler(std::vector<std::shared_ptr<pool>
 descriptor* hierarchical_scheduler::next(worker& here) {
   if (descriptor* u = main_pool().pop(here))
     return u;
-  if (seed_ == 0)
-    seed_ = seed_for(here);
   for (const auto& [first, last] : levels_) {
     if (descriptor* u = steal_among(here, pools(), first, last, seed_))
       return u;

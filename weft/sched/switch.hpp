@@ -38,12 +38,16 @@ WEFT_API void join_slowly(descriptor& u);
 WEFT_API void join_tasklet_slowly(descriptor& u);
 // A descriptor from whatever cache the caller may use. Errors: std::bad_alloc.
 WEFT_API descriptor& allocate_unit_slowly();
+// The same; does not start the runtime.
+WEFT_API descriptor& allocate_unit_anywhere();
 WEFT_API void free_unit_slowly(descriptor& u) noexcept;
 WEFT_API void submit_slowly(descriptor& u);
 // Leaves the running thread: marks it blocked, picks what runs next, and calls `then(argument)` on that one's
 // stack, where the thread may be published. Returns when somebody has resumed it. Contexts: thread. Switches:
 // always. SWITCH: may resume on another worker.
 WEFT_API void leave(arch::arrival_function then, void* argument);
+// The same for a caller whose state `then(caller)` sets: it reads `running` until then.
+void leave_without_state(arch::arrival_function then);
 // The same, continuing `next`, which the caller has taken from wherever it was blocked and which
 // can_leave_to() allows.
 WEFT_API void leave_to(descriptor& next, arch::arrival_function then, void* argument);
@@ -77,9 +81,13 @@ WEFT_API void require_thread(const char* what);
 // Makes a blocked unit ready: in the pool of the worker that calls if that one takes units of its family,
 // else in its own.
 WEFT_API void make_ready(descriptor& u);
+// The same for one that has not waited: it yielded, or moves from one pool to another.
+WEFT_API void put_back(descriptor& u);
 
 [[gnu::always_inline]] inline bool serves(const worker& w, const descriptor& u) noexcept {
-  return u.home->owned_by(w) || (w.hot != nullptr && u.home->same_family(*w.hot));
+  const bool serves_home = u.home->owned_by(w) || (w.hot != nullptr && u.home->same_family(*w.hot));
+  return serves_home &&
+         (!u.has(unit::not_cancellable) || w.on_primary_thread); // the primary thread does not move
 }
 
 // Starts or continues `next` in place of `self`, which the caller has put where it belongs. `next` has a
@@ -225,21 +233,17 @@ template <bool FillIsTrivial, class Fill>
   return u;
 }
 
-// Waits until `u` has ended; the caller then owns its descriptor. One caller a unit. A unit that has not
-// started and that this worker may take out of its pool is started by a jump, and the caller goes on at this
-// very place when it ends: that keeps the return predictor in step. Contexts: thread, foreign kernel thread.
-// Switches: may. Errors: std::system_error: resource_deadlock_would_occur (itself), operation_not_permitted
-// (tasklet).
-[[gnu::always_inline]] inline void join(descriptor& u) {
+// The fast path of join(): true when it was taken, and `u` has ended. False: nothing has changed.
+[[gnu::always_inline]] inline bool start_by_join(descriptor& u) {
   worker& w = here();
   if (!u.home.is(w.listed) || !u.is_fresh_and(unit::kind_thread)) [[unlikely]]
-    return join_slowly(u);
+    return false;
   descriptor& self = *w.current;
   if (--w.budget < 0 || self.has(unit::kind_mask) || arch::any(*w.exceptions)) [[unlikely]]
-    return join_slowly(u);
+    return false;
   memory::stack_record* stack = w.stacks.allocate();
   if (stack == nullptr) [[unlikely]]
-    return join_slowly(u);
+    return false;
   queue::intrusive_fifo::unlink(&u.link);
   stack->owner = &u;
   u.stack = stack;
@@ -250,24 +254,41 @@ template <bool FillIsTrivial, class Fill>
   arch::save(self.context, u.context, stack->initial_stack_pointer(), stack->usable(),
              &technique::full_lazy::entry_from_joiner<worker_for_techniques>,
              &u); // SWITCH: may resume on another worker
+  return true;
 }
 
-// The same for a tasklet: run by a call on the worker's stack, if it has not started and this worker may take
-// it. Also frees it.
-[[gnu::always_inline]] inline void join_tasklet(descriptor& u) {
+// Waits until `u` has ended; the caller then owns its descriptor. One caller a unit. A unit that has not
+// started and that this worker may take out of its pool is started by a jump, and the caller goes on at this
+// very place when it ends: that keeps the return predictor in step. Contexts: thread, foreign kernel thread.
+// Switches: may. Errors: std::system_error: resource_deadlock_would_occur (itself), operation_not_permitted
+// (tasklet).
+[[gnu::always_inline]] inline void join(descriptor& u) {
+  if (!start_by_join(u)) [[unlikely]]
+    join_slowly(u);
+}
+
+// The fast path of join_tasklet(): true when it was taken, and `u` has run; its end is not published. False:
+// nothing has changed.
+[[gnu::always_inline]] inline bool run_by_join(descriptor& u) {
   worker& w = here();
   descriptor* self = w.current;
-  if (!u.home.is(w.listed) || !u.is_fresh_and(unit::kind_tasklet) || self->has(unit::kind_mask))
-      [[unlikely]] {
-    return join_tasklet_slowly(u);
-  }
+  if (!u.home.is(w.listed) || !u.is_fresh_and(unit::kind_tasklet) || self->has(unit::kind_mask)) [[unlikely]]
+    return false;
   queue::intrusive_fifo::unlink(&u.link);
   w.current = &u;
   technique::run_to_completion::run(u, w.base);
   w.current = self;
   if (!u.traits.equals_relaxed(unit::kind_tasklet)) [[unlikely]]
     end_inlined(u, *self);
-  free_unit(w, u);
+  return true;
+}
+
+// The same for a tasklet: run by a call on the worker's stack, if it has not started and this worker may take
+// it. Also frees it.
+[[gnu::always_inline]] inline void join_tasklet(descriptor& u) {
+  if (!run_by_join(u)) [[unlikely]]
+    return join_tasklet_slowly(u);
+  free_unit(here(), u);
 }
 
 } // namespace weft::sched

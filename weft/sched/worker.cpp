@@ -3,6 +3,8 @@
 // README.md.
 #include "weft/sched/worker.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cstring>
 #include <exception>
@@ -42,7 +44,7 @@ const base::knob_list listed{idle_spin};
 constexpr deadline trim_after = 50'000'000;
 
 // What must not keep a worker from sleeping.
-constexpr std::uint32_t standing_attention = always_ask | tracing;
+constexpr std::uint32_t standing_attention = always_ask | tracing | observed;
 
 using thread_technique = technique::full_lazy;
 
@@ -73,13 +75,39 @@ void worker::attach_recorder() noexcept {
   recorder.attach(number, counters, [](void* w, bool on) { static_cast<worker*>(w)->set_tracing(on); }, this);
 }
 
-void worker::set_tracing(bool on) noexcept {
+namespace {
+
+// A bit that stands until it is taken back, and that decides whether there are fast paths.
+void set_standing(worker& w, std::uint32_t bit, bool on) noexcept {
   if (on) {
-    attention.fetch_or_acq_rel(tracing);
+    w.attention.fetch_or_acq_rel(bit);
   } else {
-    attention.fetch_and_acq_rel(~std::uint32_t{tracing});
+    w.attention.fetch_and_acq_rel(~bit);
   }
-  call(refresh_waiting);
+  w.call(refresh_waiting);
+}
+
+} // namespace
+
+void worker::set_tracing(bool on) noexcept {
+  set_standing(*this, tracing, on);
+}
+
+constinit std::atomic<observer> observe{nullptr};
+constinit std::atomic<void (*)(descriptor&) noexcept> observe_ready{nullptr};
+
+void worker::set_observed(bool on) noexcept {
+  set_standing(*this, observed, on);
+}
+
+void worker::note_slowly(trace::event what, const void* unit, std::uint32_t argument) noexcept {
+  const std::uint32_t asked = attention.load_relaxed();
+  if ((asked & tracing) != 0)
+    recorder.add(what, unit, argument);
+  if ((asked & observed) == 0)
+    return;
+  if (const observer tell = observe.load(std::memory_order_acquire))
+    tell(*this, what, unit, argument);
 }
 
 void worker::call(std::uint32_t bits) noexcept {
@@ -88,24 +116,32 @@ void worker::call(std::uint32_t bits) noexcept {
     os::futex_wake(&spot.word(), 1);
 }
 
+void worker::end_lending() noexcept {
+  fifo = nullptr;
+  deque = nullptr;
+  if (pool* before = std::exchange(listed, nullptr))
+    before->end_lending(*this);
+}
+
 void worker::refresh_hot() noexcept {
+  pool* before = listed;
   fifo = nullptr;
   listed = nullptr;
   deque = nullptr;
   scheduler& s = active_scheduler();
-  hot = &s.main_pool();
+  hot = &s.home_of_new_units();
   pool* asked = s.hot_pool();
-  if ((attention.load_relaxed() & tracing) != 0)
+  if ((attention.load_relaxed() & (tracing | observed)) != 0)
     asked = nullptr; // the slow paths record
   if (asked != nullptr && asked->owner() == this) {
     hot = asked;
-    if (asked->fast() == fast_path::owned_fifo) {
-      fifo = &static_cast<owned_fifo*>(asked)->list();
-      listed = asked;
-    }
+    fifo = asked->lend_list(*this);
+    listed = fifo != nullptr ? asked : nullptr;
     if (asked->fast() == fast_path::deque)
       deque = &static_cast<deque_pool*>(asked)->deque();
   }
+  if (before != nullptr && before != listed)
+    before->end_lending(*this);
   if (fifo == nullptr && deque == nullptr) {
     attention.fetch_or_relaxed(always_ask);
   } else {
@@ -144,6 +180,7 @@ bool worker::serve_attention() noexcept {
     // The new one first: pools that both list are never without their owner.
     if (next != nullptr && start_or_keep(next)) {
       group::primary_follows(*this, **next);
+      end_lending();
       main_scheduler->stop(*this);
       use_scheduler(std::move(*next));
       delete next;
@@ -250,10 +287,13 @@ void worker::run(descriptor& u) noexcept {
     if (u.home != before)
       return u.home->push(u);
   }
+  if (u.has(unit::not_cancellable) && group::send_primary_home(*this, u)) [[unlikely]]
+    return;
   if (u.kind() == unit::kind_scheduler)
     return enter_stacked_scheduler(u);
   if (u.has(unit::cancel_requested) && !u.has_started()) [[unlikely]]
     return drop(u);
+  u.last_worker.store_relaxed(number + 1);
   if (u.kind() == unit::kind_thread)
     return run_thread(u);
   ++counters.started;
@@ -279,11 +319,11 @@ void worker::run_thread(descriptor& u) noexcept {
   current = &u;
   note(trace::event::run, &u, 0);
   if (!fresh) {
-    arch::swap(base, u.context);
+    arch::swap(*loop, u.context);
     return;
   }
   ++counters.started;
-  arch::save(base, u.context, u.stack->initial_stack_pointer(), u.stack->usable(),
+  arch::save(*loop, u.context, u.stack->initial_stack_pointer(), u.stack->usable(),
              &thread_technique::entry<worker_for_techniques>, &u);
 }
 
@@ -299,7 +339,6 @@ void worker::drop(descriptor& u) noexcept {
 // once and the worker tries again more and more rarely, since memory may come from elsewhere.
 void worker::put_off(descriptor& u) noexcept {
   ++counters.stack_failures;
-  u.state.make_ready();
   u.home->push(u);
   static std::atomic<bool> said{false};
   if (!said.exchange(true)) {
@@ -382,8 +421,30 @@ void worker::found_work() noexcept {
     owner_group.wake_before(at);
 }
 
+namespace {
+
+// Whether there are more workers in the process than CPUs it may use: one that searches then takes the CPU
+// from one that has work.
+bool crowded() noexcept {
+  static constinit std::atomic<unsigned> cpus{
+      0}; // no static of a function: its lock could be held across a fork()
+  unsigned known = cpus.load(std::memory_order_relaxed);
+  if (known == 0) {
+    try {
+      known = default_worker_count();
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    cpus.store(known, std::memory_order_relaxed);
+  }
+  return workers_running.load(std::memory_order_relaxed) > known;
+}
+
+} // namespace
+
 descriptor* worker::idle() noexcept {
   spot.start_searching();
+  const bool give_way = crowded();
   deadline spin_until = os::now_ns() + idle_spin.get() * 1000;
   for (;;) {
     const std::uint32_t asked = attention.load_relaxed() & ~standing_attention;
@@ -404,8 +465,11 @@ descriptor* worker::idle() noexcept {
       owner_group.poll_sources();
     for (int i = 0; i < 16; ++i)
       arch::relax();
-    if (now < spin_until || has_visible_work())
+    if (now < spin_until || has_visible_work()) {
+      if (give_way)
+        ::sched_yield();
       continue;
+    }
     park();
     spin_until = os::now_ns() + idle_spin.get() * 1000;
   }

@@ -26,6 +26,8 @@
 
 namespace weft::sched {
 
+struct worker;
+
 // Bits of worker_front::attention: why the next scheduling decision must go through the loop. Set by anyone,
 // cleared by the worker.
 enum attention : std::uint32_t {
@@ -38,12 +40,23 @@ enum attention : std::uint32_t {
   refresh_waiting = 256, // tracing was switched: hot paths on or off
   workers_missing = 128, // in the child of fork()
   freeze_requested = 64, // stand still at the next decision (exit)
+  observed = 512,        // a front is told of events
 };
 
 // Decisions between two visits of the loop, where timers, event sources and old units get their turn. Prime,
 // so that it does not fall in step with the program; a visit costs about 300 instructions, so one in 251 adds
 // about one to each decision (Go's 61 would add five).
 inline constexpr std::int32_t decision_budget = 251;
+
+// Told of every event of every worker that is observed, on that worker. One for the process, set while no
+// worker is.
+using observer = void (*)(worker& w, trace::event what, const void* unit, std::uint32_t argument) noexcept;
+WEFT_API extern std::atomic<observer> observe;
+// Told of each thread that waited and becomes ready, by whoever makes it so.
+WEFT_API extern std::atomic<void (*)(descriptor&) noexcept> observe_ready;
+
+// Kernel threads of the process that are workers.
+extern std::atomic<unsigned> workers_running;
 
 struct worker_front {
   descriptor* current = nullptr;         // what runs; a unit of kind_loop on the loop's own stack
@@ -66,6 +79,7 @@ struct alignas(64) worker : worker_front {
   memory::object_cache<descriptor> descriptors;
   memory::stack_cache stacks;
   arch::context base;                       // the loop, while a unit runs
+  arch::context* loop = &base;              // where units that leave go: the loop, or a thread in run_child()
   bool trimmed = false;                     // memory was given back since it last had work
   bool pick_oldest = false;                 // the next decision goes to whoever waits longest
   bool local_had_turn = false;              // the last decision was for `local`: the others come first now
@@ -91,20 +105,24 @@ struct alignas(64) worker : worker_front {
   base::atomic<deadline> sleeps_until{0}; // 0: awake
   os::kernel_thread kernel_thread;
   bool on_primary_thread = false;
+  std::atomic<bool> threads_schedule{
+      false}; // a thread stands for the loop (run_child): `local` may wait for ever
   memory::stack_record* loop_stack =
       nullptr; // worker 0: its loop cannot use the kernel thread's stack, main() does
   std::atomic<bool> ended{false};
   std::atomic<std::uint32_t> frozen{0};
   trace::recorder recorder;
   trace::counters counters;
-  int cpu = -1; // bound to, or -1
+  int cpu = -1;          // bound to, or -1
+  unsigned nesting = 0;  // calls of run_child() that are under way
+  void* front = nullptr; // what a front (abt) calls this worker; its own, set before the worker starts
 
   void ask(std::uint32_t bits) noexcept { attention.fetch_or_acq_rel(bits); }
   // As ask(), and wakes the worker if it sleeps.
-  void call(std::uint32_t bits) noexcept;
+  WEFT_API void call(std::uint32_t bits) noexcept;
 
   // Timers and event sources, if the budget of decisions is used up.
-  void look_around() noexcept;
+  WEFT_API void look_around() noexcept;
   // The loop; runs on the worker's own stack until it is told to stop.
   void run_loop() noexcept;
   void use_scheduler(std::shared_ptr<scheduler> s) {
@@ -113,17 +131,24 @@ struct alignas(64) worker : worker_front {
   }
   // Sets fifo, deque, hot and always_ask from the innermost scheduler.
   void refresh_hot() noexcept;
+  // Before the pools of the scheduler go.
+  void end_lending() noexcept;
   void forget_after_fork();
   // Contexts: all but signal handlers.
   void set_tracing(bool on) noexcept;
   scheduler& active_scheduler() noexcept { return stacked.empty() ? *main_scheduler : *stacked.back(); }
 
   void note(trace::event what, const void* unit, std::uint32_t argument = 0) noexcept {
-    if ((attention.load_relaxed() & tracing) != 0) [[unlikely]]
-      recorder.add(what, unit, argument);
+    if ((attention.load_relaxed() & (tracing | observed)) != 0) [[unlikely]]
+      note_slowly(what, unit, argument);
   }
+  // Runs `u`, which is in no pool, on behalf of the loop: until it ends or leaves.
+  void run(descriptor& u) noexcept;
+  // Tells `observe` of what units do on this worker, or no more. Contexts: all but signal handlers.
+  WEFT_API void set_observed(bool on) noexcept;
 
  private:
+  void note_slowly(trace::event what, const void* unit, std::uint32_t argument) noexcept;
   descriptor* pick() noexcept;
   descriptor* pick_scheduled() noexcept;
   void drain_inboxes() noexcept;
@@ -141,7 +166,6 @@ struct alignas(64) worker : worker_front {
   void leave_stacked_scheduler(bool finished) noexcept;
   bool serve_attention() noexcept;
   bool start_or_keep(std::shared_ptr<scheduler>* next) noexcept;
-  void run(descriptor& u) noexcept;
   void run_thread(descriptor& u) noexcept;
   void enter_stacked_scheduler(descriptor& u) noexcept;
   void freeze() noexcept;

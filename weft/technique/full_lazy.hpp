@@ -13,6 +13,7 @@
 #include "weft/memory/stack_cache.hpp"
 #include "weft/unit/descriptor.hpp"
 #include "weft/unit/exit.hpp"
+#include "weft/unit/extension.hpp"
 
 namespace weft::technique {
 
@@ -21,12 +22,24 @@ struct full_lazy {
   template <class Worker>
   [[gnu::always_inline]] static bool take_stack(Worker& w, unit::descriptor& u) noexcept {
     const std::size_t size = u.stack_size();
-    memory::stack_record* stack = size == 0 ? w.stacks.allocate() : w.stacks.allocate(size);
+    memory::stack_record* stack = size == 0 ? w.stacks.allocate() : take_sized(w, u, size);
     if (stack == nullptr) [[unlikely]]
       return false;
     stack->owner = &u;
     u.stack = stack;
     return true;
+  }
+
+  template <class Worker>
+  static memory::stack_record* take_sized(Worker& w, unit::descriptor& u, std::size_t size) noexcept {
+    return u.has(unit::supplied_stack) ? unit::extension_of(u)->stack : w.stacks.allocate(size);
+  }
+  template <class Worker>
+  static void give_stack_back(Worker& w, unit::descriptor& u) noexcept {
+    memory::stack_record* stack = u.stack;
+    u.stack = nullptr;
+    if (!u.has(unit::supplied_stack))
+      w.stacks.free(stack);
   }
 
   // The first function on a new stack, where the thread's joiner starts it: FP control words are the

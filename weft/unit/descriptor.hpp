@@ -33,6 +33,12 @@ struct operations {
   void (*drop)(descriptor&);   // destroys the arguments of a unit that was cancelled before it started
   const void* name;            // an address whose symbol names the function, for messages; null: `run`
   const char* label = nullptr; // what to call it where a symbol says less, such as the type of a lambda
+  // How a cancelled thread ends, on its own stack; does not return. Null: an exit_request unwinds it.
+  void (*end)(descriptor&) = nullptr;
+  // Frees what a detached unit leaves when it has ended, before its descriptor goes. Null: nothing.
+  void (*discard)(descriptor&) = nullptr;
+  // Overrides `name` for one unit. Null: there is none.
+  const void* (*name_of)(const descriptor&) = nullptr;
 };
 
 // descriptor::traits: all that is out of the ordinary about a unit, in one word, so that the fast paths test
@@ -52,6 +58,8 @@ enum trait : std::uint64_t {
   not_cancellable = 1 << 8, // the primary thread, schedulers
   ends_process = 2 << 8, // all that fork() left: its end is the end of the process, as of POSIX's last thread
   embedded = 4 << 8,     // the descriptor lives in its creator's frame: nobody frees it
+  supplied_stack =
+      8 << 8, // on memory of the user's: extension::stack. Its size is set, so that fast paths pass by
 
   cancel_requested = 1 << 16,
   migration_requested = 1 << 17,
@@ -98,6 +106,9 @@ struct alignas(64) descriptor {
   // The shared pool whose list holds it, by number, 0 if none: written under that pool's lock, so that
   // remove() may trust it there.
   base::atomic<std::uint16_t> container;
+  // The worker whose loop started or continued it last, by number and plus one; 0: none did. RACY: for
+  // display.
+  base::atomic<std::uint32_t> last_worker;
   pool_reference home; // where it goes when it becomes ready
 
   // --- what starting and ending touch ---
@@ -139,7 +150,7 @@ inline constexpr std::int32_t last_level = 31;
 // and an end leaves them so.
 [[gnu::always_inline]] inline void initialise(descriptor& u, const operations& o, sched::pool* home,
                                               std::uint64_t traits) noexcept {
-  // state (fresh), level (0) and container (none), in one store: nobody else sees the unit yet.
+  // state (fresh), level (0), container and last worker (none), in one store: nobody else sees the unit yet.
   static_assert(offsetof(descriptor, home) == offsetof(descriptor, state) + 8 &&
                 static_cast<int>(state::fresh) == 0);
   __builtin_memset(static_cast<void*>(&u.state), 0, 8);

@@ -41,6 +41,8 @@ struct extension {
   base::spin_lock lock;
   migration pending;
   base::atomic<std::uint32_t> migrations_done{0};
+  sched::pool* left = nullptr;           // by the last migration, for its callback
+  memory::stack_record* stack = nullptr; // unit::supplied_stack
 };
 
 // The extension of `u`, made if needed. The caller holds the unit (or is its creator). Errors:

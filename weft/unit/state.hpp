@@ -8,11 +8,14 @@
 //   ready      in a container of a pool, and started before                 start_running()
 //   running    is `current` of one worker                                   make_ready(), block(), finish()
 //   blocked    with whoever will resume it (a waiter list, a join)          make_ready(), start_running()
-//   (hand-over) finished   with its joiner                                              -
+//              (hand-over)
+//   suspended  with nobody: whoever takes it first resumes it               take_suspended()
+//   finished   with its joiner                                              -
 //
 // Only the party that holds the unit (middle column) changes the word, so the stores are plain; others may
 // read it for display or as a hint (RACY). Who owns the unit is decided by the container or by the join word;
-// the owner of an unshared container may read here whether the unit is in it.
+// the owner of an unshared container may read here whether the unit is in it. The exception is `suspended`:
+// (U1) it is stored, with release, when the thread has left its stack, and (U2) taken by compare-and-swap.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +25,18 @@
 
 namespace weft::unit {
 
-enum class state : std::uint32_t { fresh, posted, ready, running, blocked, finished };
+enum class state : std::uint8_t { fresh, posted, ready, running, blocked, finished, suspended };
 
 inline const char* to_string(state s) noexcept {
-  constexpr const char* names[] = {"fresh", "posted", "ready", "running", "blocked", "finished"};
-  return names[static_cast<std::uint32_t>(s)];
+  constexpr const char* names[] = {"fresh", "posted", "ready", "running", "blocked", "finished", "suspended"};
+  return names[static_cast<std::uint8_t>(s)];
 }
 
 class state_word {
  public:
   [[nodiscard]] state load() const noexcept { return static_cast<state>(word_.load_relaxed()); }
 
-  [[nodiscard]] bool is(state s) const noexcept {
-    return word_.equals_relaxed(static_cast<std::uint32_t>(s));
-  }
+  [[nodiscard]] bool is(state s) const noexcept { return word_.equals_relaxed(static_cast<std::uint8_t>(s)); }
 
   // A new life in the same memory; the caller owns the memory.
   void reset() noexcept { set(state::fresh); }
@@ -60,11 +61,21 @@ class state_word {
     set(state::finished);
   }
 
+  // (U1) release: publishes the left context to take_suspended().
+  void suspend() noexcept { word_.store_release(static_cast<std::uint8_t>(state::suspended)); }
+  // (U2) acquire: pairs with (U1). True: the caller holds the thread now, which reads `blocked`.
+  [[nodiscard]] bool take_suspended() noexcept {
+    auto expected = static_cast<std::uint8_t>(state::suspended);
+    return word_.cas_strong_acq_rel(expected, static_cast<std::uint8_t>(state::blocked));
+  }
+  // For the switch that stores `suspended` itself (arch::swap_publishing).
+  [[nodiscard]] base::atomic<std::uint8_t>& word() noexcept { return word_; }
+
  private:
   // relaxed: display and hints only; the unit itself is published by the container or the join word.
-  void set(state s) noexcept { word_.store_relaxed(static_cast<std::uint32_t>(s)); }
+  void set(state s) noexcept { word_.store_relaxed(static_cast<std::uint8_t>(s)); }
 
-  base::atomic<std::uint32_t> word_{0};
+  base::atomic<std::uint8_t> word_{0};
 };
 
 } // namespace weft::unit

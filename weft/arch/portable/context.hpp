@@ -10,6 +10,7 @@
 #include <ucontext.h>
 
 #include "weft/arch/sanitizer.hpp"
+#include "weft/base/atomic.hpp"
 #include "weft/base/export.hpp"
 
 namespace weft::arch {
@@ -51,11 +52,19 @@ struct context {
   [[no_unique_address]] sanitizer::fiber fiber;
 };
 
+// Of a suspended context, for display. Null: this port cannot tell.
+inline const void* stack_pointer_of(const context&) noexcept {
+  return nullptr;
+}
+
 // The first frame of every thread. Not to be called.
 extern "C" WEFT_API void weft_arch_thread_base(unsigned high, unsigned low);
 
 WEFT_API void swap(context& from, context& to) noexcept;
 WEFT_API void swap_with(context& from, context& to, arrival_function arrive, void* argument) noexcept;
+// As swap; once `from` is complete, stores `value` to `word`, with release.
+WEFT_API void swap_publishing(context& from, context& to, base::atomic<std::uint8_t>& word,
+                              std::uint8_t value) noexcept;
 WEFT_API bool cond_swap(context& from, context& to, conditional_function arrive, void* argument) noexcept;
 [[noreturn]] WEFT_API void begin(context& fresh, void* top, std::size_t size, entry_function entry,
                                  void* argument) noexcept;
@@ -84,6 +93,10 @@ inline void relax() noexcept {
 
 // Nanoseconds of CLOCK_MONOTONIC.
 WEFT_API std::uint64_t ticks() noexcept;
+
+// Exports `inner` under the name of a C function that switches.
+#define WEFT_EXPORT_SWITCHING(name, inner)                                                                   \
+  asm(".globl " #name "\n.type " #name ", @function\n.set " #name ", " #inner)
 
 // Reads a pointer-sized thread-local, opaque to the compiler: a function of its own, whose code the caller
 // cannot see through, so neither the value nor the address is kept across a switch.

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "weft/arch/sanitizer.hpp"
+#include "weft/base/atomic.hpp"
 #include "weft/base/export.hpp"
 
 // Registers that a call may change, and those that only a switch changes. rsp and rbp cannot be named: every
@@ -125,6 +126,11 @@ struct context {
 static_assert(offsetof(context, sp) == 0 && offsetof(context, fp) == 8 && offsetof(context, resume) == 16);
 static_assert(offsetof(context, mxcsr) == 24 && offsetof(context, x87_cw) == 28);
 
+// Of a suspended context, for display.
+inline const void* stack_pointer_of(const context& c) noexcept {
+  return c.sp;
+}
+
 using entry_function = void (*)(void*);
 using arrival_function = void (*)(void*);
 using conditional_function = bool (*)(void*);
@@ -162,6 +168,47 @@ extern "C" WEFT_API void weft_arch_thread_base();
                :
                : "rax", WEFT_SWITCH_CLOBBERS);
   sanitizer::after_switch(from.fiber);
+}
+
+struct publication {
+  base::atomic<std::uint8_t>* word;
+  std::uint8_t value;
+};
+
+inline void swap_by_arrival(context& from, context& to, base::atomic<std::uint8_t>& word,
+                            std::uint8_t value) noexcept {
+  publication p{&word, value};
+  swap_with(
+      from, to,
+      [](void* argument) {
+        const publication copy =
+            *static_cast<publication*>(argument); // its frame may be gone once it is stored
+        copy.word->store_release(copy.value);
+      },
+      &p);
+}
+
+// As swap; once `from` is complete, stores `value` to `word`, by which others may learn that it can be
+// continued. Stores are seen in program order on x86-64, so a plain one is a release; where a sanitizer must
+// see it, an arrival makes it.
+[[gnu::always_inline]] inline void
+swap_publishing(context& from, context& to, base::atomic<std::uint8_t>& word, std::uint8_t value) noexcept {
+  if constexpr (sanitizer::watches_atomics) {
+    return swap_by_arrival(from, to, word, value);
+  } else {
+    void* f = &from;
+    void* t = &to;
+    void* w = &word;
+    sanitizer::before_switch(from.fiber, to.fiber);
+    asm volatile(WEFT_SAVE_RDI WEFT_LOAD_CONTROL_RSI            // from complete
+                 "movb %%dl, (%%rcx)\n"                         // GONE: from
+                 WEFT_OFF_STACK WEFT_CONTINUE_RSI WEFT_ON_STACK // to runs
+                 "1: " WEFT_LANDING_PAD
+                 : "+D"(f), "+S"(t), "+d"(value), "+c"(w)
+                 :
+                 : "rax", WEFT_SWITCH_CLOBBERS);
+    sanitizer::after_switch(from.fiber);
+  }
 }
 
 // As swap_with; if `arrive` returns false, `to` stays suspended and the caller continues (then the result is
@@ -329,6 +376,19 @@ inline bool shadow_stack_active() noexcept {
 [[gnu::always_inline]] inline std::uint64_t ticks() noexcept {
   return __builtin_ia32_rdtsc();
 }
+
+// Exports `inner`, an extern "C" function with the default calling convention, under the name of a C function
+// that switches: called on one stack and returning on another, its `ret` would be predicted wrongly. The
+// inner function returns to one place whatever the stack, so that is predicted; the way back to the caller is
+// an indirect jump.
+#define WEFT_EXPORT_SWITCHING(name, inner)                                                                   \
+  asm(".pushsection .text\n.p2align 4\n.globl " #name "\n.type " #name ", @function\n" #name ":\n"           \
+      ".cfi_startproc\n" WEFT_LANDING_PAD "subq $8, %rsp\n.cfi_adjust_cfa_offset 8\n"                        \
+      "call " #inner "\n"                                                                                    \
+      "addq $8, %rsp\n.cfi_adjust_cfa_offset -8\n"                                                           \
+      "popq %rcx\n.cfi_adjust_cfa_offset -8\n.cfi_register %rip, %rcx\n"                                     \
+      "notrack jmpq *%rcx\n"                                                                                 \
+      ".cfi_endproc\n.size " #name ", . - " #name "\n.popsection\n")
 
 // Reads a pointer-sized thread-local, opaque to the compiler: it must cache neither the value nor the address
 // across a switch. `symbol`: declared extern "C" at namespace scope, initial-exec.

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// The slow twins of direct.hpp, and threads that stand for the loop.
+#include "weft/sched/direct.hpp"
+
+#include <utility>
+
+#include "weft/sched/exceptions_kept.hpp"
+
+namespace weft::sched {
+namespace {
+
+// By way of the loop, which looks around, honours requests and knows fresh units, then runs `next`.
+void leave_by_loop(descriptor& next, trace::event what, arch::arrival_function then) {
+  worker& w = here();
+  descriptor& self = *w.current;
+  w.note(what, &self);
+  const exceptions_kept kept(w);
+  w.handed = &next;
+  w.current = &w.loop_unit;
+  arch::swap_with(self.context, *w.loop, then, &self); // SWITCH: may resume on another worker
+}
+
+// A child that leaves must come back to its parent, not go on with what is next in the worker's own list.
+class fast_paths_off {
+ public:
+  explicit fast_paths_off(worker& w) noexcept
+      : worker_(w), fifo_(w.fifo), deque_(w.deque), listed_(w.listed) {
+    asked_before_ = (w.attention.fetch_or_relaxed(always_ask) & always_ask) != 0;
+    w.fifo = nullptr;
+    w.deque = nullptr;
+    w.listed = nullptr;
+  }
+  ~fast_paths_off() {
+    worker_.fifo = fifo_;
+    worker_.deque = deque_;
+    worker_.listed = listed_;
+    if (!asked_before_)
+      worker_.attention.fetch_and_relaxed(~std::uint32_t{always_ask});
+  }
+  fast_paths_off(const fast_paths_off&) = delete;
+  fast_paths_off& operator=(const fast_paths_off&) = delete;
+
+ private:
+  worker& worker_;
+  queue::intrusive_fifo* const fifo_;
+  queue::chase_lev_deque<descriptor>* const deque_;
+  pool* const listed_;
+  bool asked_before_;
+};
+
+void publish_suspended(void* u) {
+  static_cast<descriptor*>(u)->state.suspend(); // GONE: u
+}
+
+} // namespace
+
+void yield_to_taken_slowly(descriptor& next) {
+  here().current->state.block();
+  leave_by_loop(next, trace::event::stop_yield, [](void* u) { put_back(*static_cast<descriptor*>(u)); });
+  act_on_requests();
+}
+
+void suspend_to_taken_slowly(descriptor& next) {
+  leave_by_loop(next, trace::event::stop_wait, &publish_suspended);
+  act_on_requests();
+}
+
+void suspend_until_taken() {
+  leave_without_state(&publish_suspended);
+  act_on_requests();
+}
+
+// The loop that this worker's units leave to is the caller's frame meanwhile.
+void run_child(descriptor& first) {
+  worker& w = here();
+  descriptor& self = *w.current;
+  {
+    const exceptions_kept kept(w);
+    arch::context mine{};
+    mine.fiber = self.context.fiber;
+    arch::context* outer = std::exchange(w.loop, &mine);
+    const fast_paths_off slow(w);
+    ++w.nesting;
+    for (descriptor* u = &first; u != nullptr; u = std::exchange(w.handed, nullptr))
+      w.run(*u);
+    --w.nesting;
+    w.loop = outer;
+    w.current = &self;
+  }
+  w.look_around(); // counts, and looks when it is time
+}
+
+} // namespace weft::sched

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// Switches that name what runs next, a unit which the caller has taken out of its pool ("taken": nobody else
+// knows it), and running a unit as the loop of the worker would. For fronts whose users write schedulers as
+// threads (Argobots' ABT_self_*_to and ABT_self_schedule).
+//
+// All of them: Contexts: thread. `next` may be fresh or started, a thread or a tasklet, and of any pool; what
+// was asked of it (cancel, migrate) is carried out first, and something else may run then.
+#pragma once
+
+#include "weft/sched/switch.hpp"
+
+namespace weft::sched {
+
+// --- slow twins (direct.cpp) ---
+WEFT_API void yield_to_taken_slowly(descriptor& next);
+WEFT_API void suspend_to_taken_slowly(descriptor& next);
+
+[[gnu::always_inline]] inline bool can_switch_to_taken(worker& w, const descriptor& self,
+                                                       const descriptor& next) noexcept {
+  // The primary thread goes the slow way, which sends it to its own kernel thread.
+  return --w.budget >= 0 && next.has_started() && !self.has(unit::slow_mask) &&
+         !next.has(unit::slow_mask | unit::not_cancellable) && !arch::any(*w.exceptions);
+}
+
+// The caller becomes ready in its pool. Switches: always.
+[[gnu::always_inline]] inline void yield_to_taken(descriptor& next) {
+  worker& w = here();
+  descriptor& self = *w.current;
+  queue::intrusive_fifo* fifo = w.fifo;
+  if (fifo == nullptr || !self.home.is(w.listed) || !can_switch_to_taken(w, self, next)) [[unlikely]]
+    return yield_to_taken_slowly(next);
+  self.state.make_ready();
+  fifo->push_back(&self.link);
+  hand_over(w, self, next);
+}
+
+// The caller reads `suspended` once it has left its stack, and is then whoever's takes it: unit::state_word::
+// take_suspended(). Switches: always.
+[[gnu::always_inline]] inline void suspend_to_taken(descriptor& next) {
+  worker& w = here();
+  descriptor& self = *w.current;
+  // The fast paths record nothing, so they are for workers that have a list.
+  if (w.fifo == nullptr || !can_switch_to_taken(w, self, next)) [[unlikely]]
+    return suspend_to_taken_slowly(next);
+  next.state.start_running();
+  w.current = &next;
+  // SWITCH: may resume on another worker
+  arch::swap_publishing(self.context, next.context, self.state.word(),
+                        static_cast<std::uint8_t>(unit::state::suspended));
+}
+
+// As suspend_to_taken(), and the worker chooses what runs next.
+WEFT_API void suspend_until_taken();
+
+// Makes ready what take_suspended() has taken.
+inline void resume_taken(descriptor& u) {
+  put_back(u);
+}
+
+// Ends the running thread without unwinding its stack: destructors of its frames do not run.
+[[noreturn]] WEFT_API void end_now() noexcept;
+[[noreturn]] WEFT_API void end_to_taken(descriptor& next) noexcept;
+
+// Starts or continues `u` with the caller in the place of the worker's loop: returns when it (or what it was
+// replaced by through the switches above) has ended or left. The caller stays on its worker. Switches:
+// always, unless `u` is a tasklet.
+WEFT_API void run_child(descriptor& u);
+
+} // namespace weft::sched

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// A victim at random, then the others in turn. For schedulers; fronts' too.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "weft/sched/worker.hpp"
+
+namespace weft::sched {
+
+// Xorshift64* (Vigna 2016): a victim need not be more random than that.
+inline std::uint64_t next_random(std::uint64_t& state) noexcept {
+  state ^= state >> 12;
+  state ^= state << 25;
+  state ^= state >> 27;
+  return state * 0x2545F4914F6CDD1DULL;
+}
+
+WEFT_API void note_steal(worker& thief, const descriptor& u, const pool& victim) noexcept;
+
+// One unit from pools[first, last), pointers of any kind, beginning at a random one. `seed`: 0 at first.
+template <class Pools>
+descriptor* steal_among(worker& thief, const Pools& pools, std::size_t first, std::size_t last,
+                        std::uint64_t& seed) {
+  const std::size_t count = last - first;
+  if (count == 0)
+    return nullptr;
+  if (seed == 0)
+    seed = 0x9E3779B97F4A7C15ULL * (thief.number + 1);
+  std::size_t at = next_random(seed) % count;
+  for (std::size_t tried = 0; tried < count; ++tried, at = at + 1 == count ? 0 : at + 1) {
+    pool& victim = *pools[first + at];
+    if (victim.empty())
+      continue;
+    if (descriptor* u = victim.steal(thief)) {
+      note_steal(thief, *u, victim);
+      return u;
+    }
+  }
+  return nullptr;
+}
+
+} // namespace weft::sched
