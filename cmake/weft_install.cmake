@@ -10,7 +10,9 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/weft" DESTINATION "${CMAKE_INSTALL_INCL
 install(TARGETS weft_static EXPORT weft_static_targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(EXPORT weft_static_targets NAMESPACE weft:: DESTINATION "${weft_package_dir}")
 if(WEFT_BUILD_SHARED)
-  install(TARGETS weft_shared EXPORT weft_shared_targets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(TARGETS weft_shared weft_abt EXPORT weft_shared_targets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(FILES "${PROJECT_SOURCE_DIR}/front/abt/abt.h" "${PROJECT_SOURCE_DIR}/front/abt/abtx.h"
+          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
   install(EXPORT weft_shared_targets NAMESPACE weft:: DESTINATION "${weft_package_dir}")
 endif()
 
@@ -23,9 +25,15 @@ install(FILES "${PROJECT_BINARY_DIR}/weftConfig.cmake" "${PROJECT_BINARY_DIR}/we
 
 set(at "@")
 list(JOIN WEFT_PUBLIC_CFLAGS " " WEFT_PC_CFLAGS)
-configure_file("${PROJECT_SOURCE_DIR}/cmake/weft.pc.in" "${PROJECT_BINARY_DIR}/weft.pc.in" @ONLY)
+set(weft_pc_modules weft)
+if(WEFT_BUILD_SHARED)
+  list(APPEND weft_pc_modules argobots)
+endif()
 # The prefix is known only when installing (cmake --install --prefix), so the last step runs then.
-install(CODE "
-  set(weft_pc_prefix \"\${CMAKE_INSTALL_PREFIX}\")
-  configure_file(\"${PROJECT_BINARY_DIR}/weft.pc.in\" \"${PROJECT_BINARY_DIR}/weft.pc\" @ONLY)")
-install(FILES "${PROJECT_BINARY_DIR}/weft.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+foreach(module IN LISTS weft_pc_modules)
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/${module}.pc.in" "${PROJECT_BINARY_DIR}/${module}.pc.in" @ONLY)
+  install(CODE "
+    set(weft_pc_prefix \"\${CMAKE_INSTALL_PREFIX}\")
+    configure_file(\"${PROJECT_BINARY_DIR}/${module}.pc.in\" \"${PROJECT_BINARY_DIR}/${module}.pc\" @ONLY)")
+  install(FILES "${PROJECT_BINARY_DIR}/${module}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endforeach()

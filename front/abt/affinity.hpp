@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Which CPUs streams run on.
+#pragma once
+
+#include <vector>
+
+#include "front/abt/xstream.hpp"
+
+namespace weft::abt {
+
+// As ABT_SET_AFFINITY says for its rank, if it says anything. Errors: none: a stream runs unbound as well.
+void bind_by_environment(xstream& es);
+// CPU numbers beyond the machine wrap around. Empty: anywhere. Errors: an ABT_ERR_ code.
+int bind_stream(xstream& es, std::vector<int> cpus);
+
+// The grammar of ABT_SET_AFFINITY: a list of sets, {a,b:n:s}:n:s and so on. False: it is not one.
+bool parse_affinity(const char* text, std::vector<std::vector<int>>& sets);
+
+} // namespace weft::abt

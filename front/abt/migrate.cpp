@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+// ABT_thread_migrate*: requests, which the core carries out when the unit is next scheduled. A unit of a
+// user's pool has got its name there when the request is made, so that an error reaches who asked.
+#include <algorithm>
+#include <utility>
+
+#include "front/abt/context.hpp"
+#include "front/abt/error.hpp"
+#include "front/abt/pool.hpp"
+#include "front/abt/runtime.hpp"
+#include "front/abt/xstream.hpp"
+#include "weft/unit/extension.hpp"
+
+using namespace weft;
+using namespace weft::abt;
+
+namespace {
+
+// The names that come and go with a request. The unit's info exists.
+void forget_target(unit_info& info) noexcept {
+  pool* target = nullptr;
+  ABT_unit name = ABT_UNIT_NULL;
+  {
+    const std::scoped_lock held(info.lock);
+    target = std::exchange(info.migration_target, nullptr);
+    name = std::exchange(info.unit_there, ABT_UNIT_NULL);
+  }
+  if (target != nullptr)
+    forget_name_in(*target, name);
+}
+
+// Called by the core when the unit has its new home and is in no pool.
+void arrive(sched::descriptor& u, void*) {
+  unit_info& info = *info_if_any(u);
+  pool& target = *pool_of(u);
+  auto* const old = static_cast<pool*>(unit::extension_of(u)->left->front());
+  ABT_unit name = ABT_UNIT_NULL;
+  {
+    const std::scoped_lock held(info.lock);
+    name = std::exchange(info.unit_there, ABT_UNIT_NULL);
+    info.migration_target = nullptr;
+  }
+  if (!is_null(info.unit))
+    old->drop_name(info.unit);
+  info.unit = name;
+  info.push_context = ABT_POOL_CONTEXT_OP_THREAD_MIGRATE;
+  worker& w = sched::here();
+  target.count_unit(w, 1);
+  old->count_leaving(w);
+  if (info.callback != nullptr)
+    info.callback(handle_of(u), info.callback_argument);
+}
+
+int migrate(descriptor& u, pool& target) {
+  pool* from = pool_of(u);
+  if (!may_migrate(u) || has_ended(u) || from == nullptr)
+    return ABT_ERR_INV_THREAD;
+  if (from == &target)
+    return ABT_ERR_MIGRATION_TARGET;
+  unit_info& info = info_of(u);
+  const ABT_unit name = target.names_units() ? target.name_unit(u) : ABT_UNIT_NULL;
+  forget_target(info);
+  {
+    const std::scoped_lock held(info.lock);
+    info.migration_target = &target;
+    info.unit_there = name;
+  }
+  try {
+    // Noted, no more: the unit goes where it is next scheduled, so that the last request wins.
+    if (!unit::request_migration(u, {&target, &arrive, nullptr}))
+      throw failure{ABT_ERR_INV_THREAD};
+  } catch (...) {
+    forget_target(info);
+    throw;
+  }
+  return ABT_SUCCESS;
+}
+
+// Where units that migrate to a scheduler go.
+pool* pool_for_migration(scheduler& s) {
+  if (s.definition.get_migr_pool == nullptr)
+    return s.pools.front().get();
+  return checked_pool(s.definition.get_migr_pool(weft::abt::handle_of<ABT_sched>(&s)));
+}
+
+int migrate_to_scheduler(descriptor& u, scheduler& s) {
+  pool* p = pool_for_migration(s);
+  return p != nullptr ? migrate(u, *p) : ABT_ERR_INV_SCHED;
+}
+
+// Another running stream that does not serve the unit's pool, from a different one on each time.
+xstream* other_stream(const descriptor& u) {
+  static std::atomic<std::size_t> turn{0};
+  const pool* from = pool_of(u);
+  const std::scoped_lock held(state().lock);
+  const auto& all = state().streams;
+  const std::size_t first = turn.fetch_add(1, std::memory_order_relaxed);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    xstream* es = all[(first + i) % all.size()];
+    if (es->condition.load() == ABT_XSTREAM_STATE_RUNNING && !es->serves(from))
+      return es;
+  }
+  return nullptr;
+}
+
+} // namespace
+
+extern "C" {
+
+int ABT_thread_migrate_to_xstream(ABT_thread thread, ABT_xstream handle) {
+  descriptor* u = checked_unit(thread);
+  if (u == nullptr)
+    return ABT_ERR_INV_THREAD;
+  xstream* es = checked<xstream>(handle);
+  if (es == nullptr || es->condition.load() == ABT_XSTREAM_STATE_TERMINATED)
+    return ABT_ERR_INV_XSTREAM;
+  return guarded([&] {
+    if (es->serves(pool_of(*u)))
+      return ABT_ERR_MIGRATION_TARGET;
+    return migrate_to_scheduler(*u, *es->main.load());
+  });
+}
+
+int ABT_thread_migrate_to_sched(ABT_thread thread, ABT_sched handle) {
+  descriptor* u = checked_unit(thread);
+  if (u == nullptr)
+    return ABT_ERR_INV_THREAD;
+  scheduler* s = checked<scheduler>(handle);
+  if (s == nullptr)
+    return ABT_ERR_INV_SCHED;
+  return guarded([&] { return migrate_to_scheduler(*u, *s); });
+}
+
+int ABT_thread_migrate_to_pool(ABT_thread thread, ABT_pool handle) {
+  descriptor* u = checked_unit(thread);
+  if (u == nullptr)
+    return ABT_ERR_INV_THREAD;
+  pool* p = checked_pool(handle);
+  if (p == nullptr)
+    return ABT_ERR_INV_POOL;
+  return guarded([&] { return migrate(*u, *p); });
+}
+
+int ABT_thread_migrate(ABT_thread thread) {
+  descriptor* u = checked_unit(thread);
+  if (u == nullptr)
+    return ABT_ERR_INV_THREAD;
+  return guarded([&] {
+    xstream* es = other_stream(*u);
+    return es != nullptr ? migrate_to_scheduler(*u, *es->main.load()) : ABT_ERR_MIGRATION_NA;
+  });
+}
+
+int ABT_thread_set_callback(ABT_thread thread, void (*callback)(ABT_thread, void*), void* argument) {
+  descriptor* u = checked_unit(thread);
+  if (u == nullptr)
+    return ABT_ERR_INV_THREAD;
+  return guarded([&] {
+    unit_info& info = info_of(*u);
+    info.callback = callback;
+    info.callback_argument = argument;
+    return ABT_SUCCESS;
+  });
+}
+
+int ABT_thread_set_migratable(ABT_thread thread, ABT_bool migratable) {
+  descriptor* u = checked_unit(thread);
+  if (u == nullptr)
+    return ABT_ERR_INV_THREAD;
+  if (is_primary(*u) || u->operations == &loop_operations)
+    return ABT_SUCCESS;
+  return guarded([&] {
+    info_of(*u).migratable = migratable != ABT_FALSE;
+    return ABT_SUCCESS;
+  });
+}
+
+int ABT_thread_is_migratable(ABT_thread thread, ABT_bool* is_migratable) {
+  const descriptor* u = checked_unit(thread);
+  if (u == nullptr)
+    return ABT_ERR_INV_THREAD;
+  *is_migratable = may_migrate(*u) ? ABT_TRUE : ABT_FALSE;
+  return ABT_SUCCESS;
+}
+
+int ABT_task_set_migratable(ABT_task task, ABT_bool migratable) {
+  const int code = ABT_thread_set_migratable(task, migratable);
+  return code == ABT_ERR_INV_THREAD ? ABT_ERR_INV_TASK : code;
+}
+
+int ABT_task_is_migratable(ABT_task task, ABT_bool* is_migratable) {
+  const int code = ABT_thread_is_migratable(task, is_migratable);
+  return code == ABT_ERR_INV_THREAD ? ABT_ERR_INV_TASK : code;
+}
+
+} // extern "C"

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: MIT
+// The predefined pools. Who may touch what in a fifo_pool:
+//
+//   list_, lent_           the owner, on its worker. While `lent_`, the worker's fast paths use the list too.
+//   shared_                anybody, under its lock. Units in it read `posted`, so that no fast path of
+//                          an owner takes them for its own.
+//   must_share_            set once by whoever wants to see what the owner has; the owner's next look at its
+//                          scheduler (worker::refresh_hot) ends the lending for good.
+#include "front/abt/pool.hpp"
+
+#include <algorithm>
+
+#include "front/abt/context.hpp"
+#include "front/abt/scheduler.hpp"
+#include "weft/base/fence.hpp"
+#include "weft/os/clock.hpp"
+#include "weft/os/futex.hpp"
+
+namespace weft::abt {
+namespace {
+
+std::atomic<int> next_pool_id{0};
+
+worker* worker_here() noexcept {
+  return sched::on_worker() ? &sched::here() : nullptr;
+}
+
+// For containers that fast paths know.
+void mark_contained(descriptor& u) noexcept {
+  if (u.has_started()) {
+    u.state.make_ready();
+  } else {
+    u.state.reset();
+  }
+}
+
+descriptor* unit_of(queue::link* l) noexcept {
+  return l != nullptr ? &descriptor::from(*l) : nullptr;
+}
+
+// In no container: nobody but the taker may run or remove it.
+descriptor* taken_by_user(descriptor* u) noexcept {
+  if (u != nullptr)
+    u->state.post();
+  return u;
+}
+
+} // namespace
+
+// --- all pools ---
+
+pool::pool(ABT_pool_access a, sched::fast_path f)
+    : sched::pool(sched::access::mpmc, f), object(own_kind), access(a), id(next_pool_id.fetch_add(1)) {}
+
+bool pool::empty() const noexcept {
+  return looks_empty();
+}
+
+void pool::tell_drained() noexcept {
+  if (drained())
+    wake_users_of(*this);
+}
+
+std::size_t pool::size() const noexcept {
+  return std::size_t{!looks_empty()};
+}
+
+void pool::push_from_user(descriptor& u, ABT_pool_context why) {
+  announce_push(u, why);
+  push(u); // GONE: u
+}
+
+std::size_t pool::pop_many(ABT_thread* into, std::size_t most, ABT_pool_context why) {
+  std::size_t count = 0;
+  while (count < most) {
+    descriptor* u = pop_for_user(why);
+    if (u == nullptr)
+      break;
+    into[count++] = handle_of(*u);
+  }
+  return count;
+}
+
+void pool::push_many(const std::vector<descriptor*>& units, ABT_pool_context why) {
+  for (descriptor* u : units)
+    push_from_user(*u, why);
+}
+
+bool pool::remove_for_user(descriptor& u) {
+  if (!remove(u, worker_here()))
+    return false;
+  u.state.post();
+  return true;
+}
+
+// A waiter counts itself (Q1), then looks; a push is done (Q2), then looks for waiters. The fences between
+// let neither miss the other.
+void pool::tell_waiters() noexcept {
+  base::light_fence(); // (Q2) pairs with the heavy fence at (Q1)
+  if (waiting_.load_relaxed() != 0)
+    wake_waiters();
+}
+
+void pool::wake_waiters() noexcept {
+  pushes_.fetch_add_release(1);
+  os::futex_wake_all(&pushes_);
+}
+
+descriptor* pool::pop_wait(double seconds, ABT_pool_context why) {
+  const sched::deadline until = deadline_in(seconds);
+  const std::uint32_t first = pushes_.load_acquire();
+  for (;;) {
+    if (descriptor* u = pop_for_user(why))
+      return u;
+    // Somebody wants the caller to look around: a stream that is told to finish.
+    if (pushes_.load_acquire() != first || os::now_ns() >= until)
+      return pop_for_user(why);
+    sched::deadline limit = until;
+    if (worker* w = worker_here())
+      limit = std::min(limit, w->timers.earliest());
+    waiting_.fetch_add_relaxed(1);
+    base::heavy_fence(); // (Q1)
+    if (looks_empty())
+      os::futex_wait_until(&pushes_, first, limit);
+    waiting_.fetch_sub_relaxed(1);
+    if (worker* w = worker_here()) {
+      w->budget = -1; // the timers of this worker are nobody else's
+      w->look_around();
+    }
+  }
+}
+
+// --- fifo_pool ---
+
+fifo_pool::fifo_pool(ABT_pool_access a, ABT_pool_kind k)
+    : pool(a, a <= ABT_POOL_ACCESS_MPSC ? sched::fast_path::owned_fifo : sched::fast_path::none), kind_(k) {}
+
+const char* fifo_pool::kind_name() const noexcept {
+  return kind_ == ABT_POOL_FIFO_WAIT ? "FIFO_WAIT" : "FIFO";
+}
+
+bool fifo_pool::mine(const worker* w) const noexcept {
+  return w != nullptr && owned_by(*w) && lent_;
+}
+
+void fifo_pool::ask_to_share() noexcept {
+  if (must_share_.exchange(true, std::memory_order_relaxed))
+    return;
+  if (worker* w = owner())
+    w->call(sched::refresh_waiting);
+}
+
+queue::intrusive_fifo* fifo_pool::lend_list(worker& w) {
+  if (access > ABT_POOL_ACCESS_MPSC || must_share_.load(std::memory_order_relaxed))
+    return nullptr;
+  lent_ = true;
+  in_use_.store(true, std::memory_order_relaxed);
+  base::heavy_fence(); // (Q3) pairs with (Q4): a push that did not see it is seen by the drain
+  drain(w);
+  return &list_;
+}
+
+void fifo_pool::end_lending(worker&) noexcept {
+  lent_ = false;
+  in_use_.store(false, std::memory_order_relaxed);
+  bool any = false;
+  while (queue::link* l = list_.pop_front()) {
+    descriptor::from(*l).state.post();
+    shared_.push_back(l); // GONE: the unit
+    any = true;
+  }
+  if (!any)
+    return;
+  tell_waiters();
+  announce();
+}
+
+void fifo_pool::do_push(descriptor& u) {
+  if (mine(worker_here())) {
+    mark_contained(u);
+    list_.push_back(&u.link);
+    return;
+  }
+  u.state.post();
+  shared_.push_back(&u.link); // GONE: u
+  base::light_fence();        // (Q4) pairs with the heavy fence at (Q3)
+  if (in_use_.load(std::memory_order_relaxed))
+    notify_owner();
+  tell_waiters();
+}
+
+void fifo_pool::drain(worker& w) {
+  if (!mine(&w))
+    return;
+  while (descriptor* u = unit_of(shared_.pop_front())) {
+    mark_contained(*u);
+    list_.push_back(&u->link);
+  }
+}
+
+descriptor* fifo_pool::pop_shared() {
+  descriptor* u = unit_of(shared_.pop_front());
+  if (u == nullptr && in_use_.load(std::memory_order_relaxed))
+    ask_to_share();
+  return u;
+}
+
+descriptor* fifo_pool::do_pop(worker& here) {
+  if (!mine(&here))
+    return pop_shared();
+  if (list_.empty())
+    drain(here);
+  return unit_of(list_.pop_front());
+}
+
+descriptor* fifo_pool::pop_for_user(ABT_pool_context) {
+  worker* w = worker_here();
+  return taken_by_user(w != nullptr ? do_pop(*w) : pop_shared());
+}
+
+bool fifo_pool::do_remove(descriptor& u, worker* here) {
+  if (mine(here)) {
+    if (u.home.is(this) && u.state.is(unit::state::posted))
+      drain(*here);
+    if (!u.home.is(this) || !(u.state.is(unit::state::ready) || u.state.is(unit::state::fresh)))
+      return false;
+    list_.remove(&u.link);
+    return true;
+  }
+  if (in_use_.load(std::memory_order_relaxed))
+    ask_to_share();
+  // relaxed: under the lock, but for marks of other pools, which are not ours whatever they are
+  return number_.get() != 0 &&
+         shared_.remove_if(&u.link, [&u, this] { return u.container.load_relaxed() == number_.get(); });
+}
+
+// What only its owner may walk is counted by it, if that is short; else the pool keeps count from then on.
+std::size_t fifo_pool::exact_size() {
+  constexpr std::size_t short_walk = 256;
+  if (mine(worker_here())) {
+    const std::size_t count = list_.size() + shared_.size();
+    if (count > short_walk)
+      ask_to_share();
+    return count;
+  }
+  const std::size_t shared = shared_.size();
+  if (!in_use_.load(std::memory_order_relaxed))
+    return shared;
+  ask_to_share();
+  const std::int64_t alive = units();
+  return std::max(shared, alive > 1 ? static_cast<std::size_t>(alive - 1) : 0);
+}
+
+bool fifo_pool::looks_empty() const noexcept {
+  if (!shared_.empty())
+    return false;
+  if (mine(worker_here()))
+    return list_.empty();
+  return !in_use_.load(std::memory_order_relaxed) || must_share_.load(std::memory_order_relaxed);
+}
+
+void fifo_pool::for_each(void* argument, void (*f)(void*, ABT_thread)) {
+  if (mine(worker_here())) {
+    for (queue::link* l = list_.first(); l != list_.end(); l = l->next)
+      f(argument, handle_of(descriptor::from(*l)));
+  }
+  shared_.for_each([&](queue::link& l) { f(argument, handle_of(descriptor::from(l))); });
+}
+
+void fifo_pool::do_forget() {
+  ::new (static_cast<void*>(&list_)) queue::intrusive_fifo;
+  ::new (static_cast<void*>(&shared_)) decltype(shared_)(sched::unit_marks(number_));
+}
+
+// --- randws_pool ---
+
+randws_pool::randws_pool(ABT_pool_access a) : pool(a, sched::fast_path::none) {}
+
+void randws_pool::insert(descriptor& u, bool at_head) noexcept {
+  u.state.post();
+  if (at_head) {
+    units_.push_front(&u.link); // GONE: u
+  } else {
+    units_.push_back(&u.link); // GONE: u
+  }
+  tell_waiters();
+}
+
+void randws_pool::do_push(descriptor& u) {
+  insert(u, false);
+}
+
+void randws_pool::push_from_user(descriptor& u, ABT_pool_context why) {
+  constexpr ABT_pool_context of_new_units =
+      ABT_POOL_CONTEXT_OP_THREAD_CREATE | ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO |
+      ABT_POOL_CONTEXT_OP_THREAD_REVIVE | ABT_POOL_CONTEXT_OP_THREAD_REVIVE_TO;
+  insert(u, (why & of_new_units) != 0); // GONE: u
+  announce();
+}
+
+descriptor* randws_pool::do_pop(worker& here) {
+  return owned_by(here) ? unit_of(units_.pop_front()) : unit_of(units_.pop_back());
+}
+
+descriptor* randws_pool::do_steal(worker&) {
+  return unit_of(units_.pop_back());
+}
+
+descriptor* randws_pool::pop_for_user(ABT_pool_context why) {
+  return taken_by_user(
+      unit_of((why & ABT_POOL_CONTEXT_OWNER_SECONDARY) != 0 ? units_.pop_back() : units_.pop_front()));
+}
+
+bool randws_pool::do_remove(descriptor& u, worker*) {
+  // relaxed: as in fifo_pool
+  return number_.get() != 0 &&
+         units_.remove_if(&u.link, [&u, this] { return u.container.load_relaxed() == number_.get(); });
+}
+
+void randws_pool::for_each(void* argument, void (*f)(void*, ABT_thread)) {
+  units_.for_each([&](queue::link& l) { f(argument, handle_of(descriptor::from(l))); });
+}
+
+void randws_pool::do_forget() {
+  ::new (static_cast<void*>(&units_)) decltype(units_)(sched::unit_marks(number_));
+}
+
+// --- making ---
+
+pool& make_pool(ABT_pool_kind k, ABT_pool_access a, bool automatic) {
+  std::shared_ptr<pool> made;
+  if (k == ABT_POOL_RANDWS) {
+    made = std::allocate_shared<randws_pool>(cell_allocator<randws_pool>(), a);
+  } else {
+    made = std::allocate_shared<fifo_pool>(cell_allocator<fifo_pool>(), a, k);
+  }
+  made->automatic = automatic;
+  pool& p = *made;
+  p.self = std::move(made);
+  return p;
+}
+
+void release_pool(pool& p) noexcept {
+  const std::shared_ptr<pool> last = std::move(p.self);
+}
+
+} // namespace weft::abt

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+// ABT_init, ABT_finalize, and the environment.
+#include "front/abt/runtime.hpp"
+
+#include <strings.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "front/abt/affinity.hpp"
+#include "front/abt/context.hpp"
+#include "front/abt/error.hpp"
+#include "front/abt/print.hpp"
+#include "front/abt/requests.hpp"
+#include "front/abt/tool.hpp"
+#include "front/abt/xstream.hpp"
+#include "weft/base/assert.hpp"
+#include "weft/memory/stack_depot.hpp"
+#include "weft/memory/stack_options.hpp"
+#include "weft/runtime/runtime.hpp"
+#include "weft/sched/group.hpp"
+
+namespace weft::abt {
+namespace {
+
+// ABT_<name>, else ABT_ENV_<name>.
+const char* variable(const char* name) {
+  const std::string plain = std::string("ABT_") + name;
+  if (const char* value = std::getenv(plain.c_str()))
+    return value;
+  return std::getenv((std::string("ABT_ENV_") + name).c_str());
+}
+
+bool is_one_of(const char* value, std::initializer_list<const char*> words) {
+  for (const char* word : words) {
+    if (::strcasecmp(value, word) == 0)
+      return true;
+  }
+  return false;
+}
+
+// One whose default is true is false only for words that say so, and the other way round.
+bool flag(const char* name, bool otherwise) {
+  const char* value = variable(name);
+  if (value == nullptr)
+    return otherwise;
+  return otherwise ? !is_one_of(value, {"0", "n", "no", "false", "off"})
+                   : is_one_of(value, {"1", "y", "yes", "true", "on"});
+}
+
+// What does not parse means the default; what is out of range, the nearest that is in it.
+std::uint64_t number(const char* name, std::uint64_t otherwise, std::uint64_t low, std::uint64_t high) {
+  const char* value = variable(name);
+  if (value == nullptr)
+    return otherwise;
+  char* end = nullptr;
+  errno = 0;
+  const bool negative = std::strchr(value, '-') != nullptr;
+  const unsigned long long parsed = std::strtoull(value, &end, 10);
+  if (end == value || *end != '\0')
+    return otherwise;
+  if (negative || parsed < low)
+    return low;
+  return errno == ERANGE || parsed > high ? high : parsed;
+}
+
+// Our default, unless the variable or Weft's own knob says otherwise.
+void choose_stack_size(settings& s) {
+  constexpr std::uint64_t smallest = 512;
+  constexpr std::uint64_t largest = 1ULL << 31;
+  const bool asked = variable("THREAD_STACKSIZE") != nullptr;
+  const std::uint64_t wanted = number("THREAD_STACKSIZE", 0, smallest, largest);
+  if (asked && wanted != 0) {
+    const std::size_t rounded = memory::stack_options::round_to_class(wanted);
+    memory::stack_options::set_default_size(rounded);
+    s.default_stack_size = (wanted + 63) / 64 * 64;
+    // A depot that was built before has its own default; then ours is spelt out for each thread.
+    const std::size_t core = memory::stack_depot::process().options().default_size;
+    s.stack_trait = core == rounded ? 0 : static_cast<std::uint32_t>(rounded);
+    return;
+  }
+  s.default_stack_size = memory::stack_depot::process().options().default_size;
+}
+
+// What the stacks have, whatever ABT_STACK_OVERFLOW_CHECK asks for: guards are never left out, and never on a
+// page of the stack itself, which is what Argobots' strict form means.
+int overflow_check() {
+  const memory::guard_mode mode = memory::stack_depot::process().options().guard;
+  return mode == memory::guard_mode::none ? 0 : mode == memory::guard_mode::canary ? 1 : 2;
+}
+
+void read_affinity(settings& s) {
+  const char* value = variable("SET_AFFINITY");
+  if (value == nullptr)
+    return;
+  if (is_one_of(value, {"0", "n", "no", "false", "off"})) {
+    s.set_affinity = false;
+  } else if (!parse_affinity(value, s.affinity)) {
+    base::warn("ABT_SET_AFFINITY=%s is no list of CPU sets; streams are not bound", value);
+    s.affinity.clear();
+  }
+}
+
+} // namespace
+
+settings read_environment() {
+  settings s;
+  choose_stack_size(s);
+  s.loop_stack_size = number("SCHED_STACKSIZE", 4 << 20, 512, 1ULL << 31);
+  s.event_frequency = number("SCHED_EVENT_FREQ", 50, 1, UINT64_MAX);
+  s.sleep_ns = number("SCHED_SLEEP_NSEC", 100, 0, UINT64_MAX);
+  s.expected_streams =
+      static_cast<unsigned>(number("MAX_NUM_XSTREAMS", sched::default_worker_count(), 1, 1U << 30));
+  s.print_config = flag("PRINT_CONFIG", false);
+  s.print_raw_stack = flag("PRINT_RAW_STACK", true);
+  s.overflow_check = overflow_check();
+  read_affinity(s);
+  return s;
+}
+
+process& state() noexcept {
+  alignas(process) static std::byte room[sizeof(process)];
+  static auto* s = ::new (static_cast<void*>(room)) process;
+  return *s;
+}
+
+namespace {
+
+// Starting and stopping as a whole; state().lock is taken by those who change the list of streams meanwhile.
+std::mutex& start_lock() noexcept {
+  alignas(std::mutex) static std::byte room[sizeof(std::mutex)];
+  static auto* m = ::new (static_cast<void*>(room)) std::mutex;
+  return *m;
+}
+
+void become_primary(xstream& es) {
+  descriptor& self = sched::group::primary_unit();
+  self.operations = &primary_operations;
+  ::new (static_cast<void*>(self.closure)) closure{nullptr, nullptr, nullptr};
+  self.home = es.main.load()->pools.front().get();
+}
+
+void start() {
+  runtime::prepare_process();
+  state().now = read_environment();
+  owner<scheduler> s = make_predefined(ABT_SCHED_DEFAULT, 0, nullptr, true);
+  take(*s, use::main);
+  xstream& es = create_stream(*s, 0, true);
+  s.release();
+  become_primary(es);
+  state().primary = &es;
+  state().running.store(true, std::memory_order_release);
+  if (current().print_config)
+    print_settings(stdout);
+}
+
+// Those that nobody freed.
+void stop_others() {
+  for (;;) {
+    xstream* es = nullptr;
+    {
+      const std::scoped_lock held(state().lock);
+      for (xstream* candidate : state().streams) {
+        if (candidate != state().primary)
+          es = candidate;
+      }
+    }
+    if (es == nullptr)
+      return;
+    if (es->condition.load() != ABT_XSTREAM_STATE_TERMINATED) {
+      es->request(exit_requested);
+      es->wait_until_ended();
+    }
+    free_stream(*es);
+  }
+}
+
+// The caller leaves its pool first: it must not count as work there, nor wait where nobody serves.
+void drain_primary(xstream& es) {
+  descriptor& self = *sched::here().current;
+  unit_info* info = info_if_any(self);
+  if (info != nullptr && !is_null(info->unit))
+    pool_of(self)->drop_name(std::exchange(info->unit, ABT_UNIT_NULL));
+  self.home = &es.worker.load()->local;
+  es.request(finish_requested);
+  es.wait_until_ended();
+}
+
+void stop() {
+  xstream& es = *state().primary;
+  stop_others();
+  drain_primary(es);
+  descriptor& self = *sched::here().current;
+  drop_values_of_primary(self);
+  state().running.store(false, std::memory_order_release);
+  state().primary = nullptr;
+  scheduler& main = *es.main.load();
+  main.automatic = true; // they go with the stream, whatever they were made as
+  for (const auto& p : main.pools)
+    p->automatic = true;
+  free_stream(es);
+  forget_views();
+  forget_old_listeners();
+}
+
+} // namespace
+} // namespace weft::abt
+
+using namespace weft::abt;
+
+extern "C" {
+
+int ABT_init(int, char**) {
+  return guarded(
+      [] {
+        const std::scoped_lock held(start_lock());
+        if (state().users == 0) {
+          if (weft::sched::on_worker())
+            return ABT_ERR_OTHER; // a thread of another door of Weft cannot become a stream
+          start();
+        }
+        ++state().users;
+        return ABT_SUCCESS;
+      },
+      ABT_ERR_SYS);
+}
+
+int ABT_finalize(void) {
+  return guarded([] {
+    const std::scoped_lock held(start_lock());
+    if (state().users == 0)
+      return ABT_ERR_UNINITIALIZED;
+    if (state().users > 1) {
+      --state().users;
+      return ABT_SUCCESS;
+    }
+    if (stream_here() == nullptr || stream_here() != state().primary)
+      return ABT_ERR_INV_XSTREAM;
+    if (!is_primary(*weft::sched::here().current))
+      return ABT_ERR_INV_THREAD;
+    stop();
+    state().users = 0;
+    return ABT_SUCCESS;
+  });
+}
+
+int ABT_initialized(void) {
+  return initialised() ? ABT_SUCCESS : ABT_ERR_UNINITIALIZED;
+}
+
+} // extern "C"

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+// The functions of the C API that switch from one ULT to another. They are exported by WEFT_EXPORT_SWITCHING
+// (weft/arch): called on one stack and returning on another, they go back to their callers by a jump.
+#include "front/abt/context.hpp"
+#include "front/abt/error.hpp"
+#include "front/abt/pool.hpp"
+#include "front/abt/tool.hpp"
+#include "front/abt/unit.hpp"
+#include "front/abt/xstream.hpp"
+#include "weft/sched/direct.hpp"
+
+using namespace weft;
+using namespace weft::abt;
+
+namespace {
+
+// The caller must be a ULT on a stream.
+int require_ult() noexcept {
+  if (stream_here() == nullptr)
+    return ABT_ERR_INV_XSTREAM;
+  return who() == caller::thread ? ABT_SUCCESS : ABT_ERR_INV_THREAD;
+}
+
+// The same for switches that name what runs next.
+int require_replaceable() noexcept {
+  const int code = require_ult();
+  return code == ABT_SUCCESS && is_main_loop(*unit_here()) ? ABT_ERR_INV_THREAD : code;
+}
+
+// Nor may schedulers' loops and the primary ULT end.
+int require_mortal() noexcept {
+  const int code = require_ult();
+  if (code != ABT_SUCCESS)
+    return code;
+  const descriptor& self = *unit_here();
+  return is_primary(self) || self.operations == &loop_operations || !is_ours(self) ? ABT_ERR_INV_THREAD
+                                                                                   : ABT_SUCCESS;
+}
+
+descriptor* checked_ult(ABT_thread handle) noexcept {
+  descriptor* u = checked_unit(handle);
+  return u != nullptr && !is_tasklet(*u) && u != unit_here() ? u : nullptr;
+}
+
+// A suspended ULT is taken from now on; one that the caller has popped is in no container, which reads
+// `posted`.
+bool is_takeable(descriptor& u, bool suspended) noexcept {
+  return suspended ? u.state.take_suspended() : u.state.is(unit::state::posted);
+}
+
+// A weft::thread or weft::tasklet that a user's scheduler has popped.
+descriptor* foreign_unit(ABT_thread handle) noexcept {
+  if (is_null(handle) || reinterpret_cast<std::uintptr_t>(handle) % alignof(descriptor) != 0)
+    return nullptr;
+  auto* u = reinterpret_cast<descriptor*>(handle);
+  return u->operations != &freed_operations && u->state.is(unit::state::posted) ? u : nullptr;
+}
+
+// Whether the fast paths of the core may be tried: a handle of a ULT, from a worker with a list of its own.
+[[gnu::always_inline]] inline bool looks_like_ult(ABT_thread handle) noexcept {
+  return !is_null(handle) && reinterpret_cast<descriptor*>(handle)->operations == &ult_operations;
+}
+[[gnu::always_inline]] inline bool has_list() noexcept {
+  return sched::here().fifo != nullptr;
+}
+
+template <class F>
+[[gnu::noinline]] int slowly(F f) noexcept {
+  return guarded(f, ABT_ERR_INV_THREAD);
+}
+
+void announce_self(ABT_pool_context why) noexcept {
+  announce_push(*unit_here(), why);
+}
+
+[[gnu::noinline]] int yield_slowly(bool says_where) noexcept {
+  const int code = require_ult();
+  if (code != ABT_SUCCESS)
+    return says_where ? code : ABT_SUCCESS;
+  return slowly([] {
+    announce_self(ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+    sched::yield();
+    return ABT_SUCCESS;
+  });
+}
+
+// A tasklet on a worker with a list ends up here by an exception; it changes nothing.
+[[gnu::always_inline]] inline int yield(bool says_where) noexcept {
+  if (!has_list()) [[unlikely]]
+    return yield_slowly(says_where);
+  try {
+    sched::yield();
+  } catch (...) {
+    return says_where ? ABT_ERR_INV_THREAD : ABT_SUCCESS;
+  }
+  return ABT_SUCCESS;
+}
+
+[[gnu::noinline]] int yield_to_slowly(ABT_thread handle) noexcept {
+  descriptor* u = checked_ult(handle);
+  if (u == nullptr)
+    return ABT_ERR_INV_THREAD;
+  if (require_ult() != ABT_SUCCESS)
+    return ABT_SUCCESS;
+  if (is_main_loop(*unit_here()))
+    return ABT_ERR_INV_THREAD;
+  return slowly([u] {
+    pool* p = pool_of(*u);
+    if (p == nullptr || !p->has_remove())
+      return ABT_ERR_POOL;
+    if (!p->remove_for_user(*u))
+      return ABT_SUCCESS; // it is not ready there
+    announce_self(ABT_POOL_CONTEXT_OP_THREAD_YIELD_TO);
+    sched::yield_to_taken(*u);
+    return ABT_SUCCESS;
+  });
+}
+
+// To a unit that the caller has popped (`suspended`: that is suspended) and may name.
+[[gnu::noinline]] int self_yield_to_slowly(ABT_thread handle, bool suspended, ABT_pool_context why) noexcept {
+  const int code = require_replaceable();
+  if (code != ABT_SUCCESS)
+    return code;
+  descriptor* u = checked_ult(handle);
+  if (u == nullptr || !is_takeable(*u, suspended))
+    return ABT_ERR_INV_THREAD;
+  if (suspended)
+    tell_tool(*u, ABT_TOOL_EVENT_THREAD_RESUME);
+  return slowly([u, why] {
+    announce_self(why);
+    sched::yield_to_taken(*u);
+    return ABT_SUCCESS;
+  });
+}
+
+[[gnu::noinline]] int self_suspend_to_slowly(ABT_thread handle, bool suspended) noexcept {
+  const int code = require_replaceable();
+  if (code != ABT_SUCCESS)
+    return code;
+  descriptor* u = checked_ult(handle);
+  if (u == nullptr || !is_takeable(*u, suspended))
+    return ABT_ERR_INV_THREAD;
+  if (suspended)
+    tell_tool(*u, ABT_TOOL_EVENT_THREAD_RESUME);
+  return slowly([u] {
+    sched::suspend_to_taken(*u);
+    return ABT_SUCCESS;
+  });
+}
+
+} // namespace
+
+#define WEFT_ABT_INNER extern "C" [[gnu::visibility("hidden"), gnu::used]] int
+
+WEFT_ABT_INNER weft_abt_thread_yield() noexcept {
+  return yield(false);
+}
+WEFT_EXPORT_SWITCHING(ABT_thread_yield, weft_abt_thread_yield);
+
+WEFT_ABT_INNER weft_abt_self_yield() noexcept {
+  return yield(true);
+}
+WEFT_EXPORT_SWITCHING(ABT_self_yield, weft_abt_self_yield);
+
+WEFT_ABT_INNER weft_abt_thread_yield_to(ABT_thread handle) noexcept {
+  worker& w = sched::here();
+  if (looks_like_ult(handle) && w.fifo != nullptr) [[likely]] {
+    descriptor& self = *w.current;
+    descriptor& target = *reinterpret_cast<descriptor*>(handle);
+    if (target.home.is(w.listed) && self.home.is(w.listed) && target.state.is(unit::state::ready) &&
+        sched::can_switch_to_taken(w, self, target)) [[likely]] {
+      queue::intrusive_fifo::unlink(&target.link);
+      self.state.make_ready();
+      w.fifo->push_back(&self.link);
+      sched::hand_over(w, self, target);
+      return ABT_SUCCESS;
+    }
+  }
+  return yield_to_slowly(handle);
+}
+WEFT_EXPORT_SWITCHING(ABT_thread_yield_to, weft_abt_thread_yield_to);
+
+WEFT_ABT_INNER weft_abt_self_yield_to(ABT_thread handle) noexcept {
+  worker& w = sched::here();
+  if (looks_like_ult(handle) && w.fifo != nullptr) [[likely]] {
+    descriptor& self = *w.current;
+    descriptor& target = *reinterpret_cast<descriptor*>(handle);
+    if (self.home.is(w.listed) && target.state.is(unit::state::posted) &&
+        sched::can_switch_to_taken(w, self, target)) [[likely]] {
+      self.state.make_ready();
+      w.fifo->push_back(&self.link);
+      sched::hand_over(w, self, target);
+      return ABT_SUCCESS;
+    }
+  }
+  return self_yield_to_slowly(handle, false, ABT_POOL_CONTEXT_OP_THREAD_YIELD_TO);
+}
+WEFT_EXPORT_SWITCHING(ABT_self_yield_to, weft_abt_self_yield_to);
+
+WEFT_ABT_INNER weft_abt_self_resume_yield_to(ABT_thread handle) noexcept {
+  return self_yield_to_slowly(handle, true, ABT_POOL_CONTEXT_OP_THREAD_RESUME_YIELD_TO);
+}
+WEFT_EXPORT_SWITCHING(ABT_self_resume_yield_to, weft_abt_self_resume_yield_to);
+
+WEFT_ABT_INNER weft_abt_self_suspend() noexcept {
+  const int code = require_ult();
+  if (code != ABT_SUCCESS)
+    return code;
+  return slowly([] {
+    sched::suspend_until_taken();
+    return ABT_SUCCESS;
+  });
+}
+WEFT_EXPORT_SWITCHING(ABT_self_suspend, weft_abt_self_suspend);
+
+// Suspends the caller; the state of the target, which is nobody else's now, is as running as it will be.
+[[gnu::always_inline]] inline int suspend_to(ABT_thread handle, bool suspended) noexcept {
+  worker& w = sched::here();
+  if (looks_like_ult(handle) && w.fifo != nullptr) [[likely]] {
+    descriptor& self = *w.current;
+    descriptor& target = *reinterpret_cast<descriptor*>(handle);
+    if (sched::can_switch_to_taken(w, self, target) && is_takeable(target, suspended)) [[likely]] {
+      target.state.start_running();
+      w.current = &target;
+      arch::swap_publishing(self.context, target.context, self.state.word(),
+                            static_cast<std::uint8_t>(unit::state::suspended));
+      return ABT_SUCCESS;
+    }
+  }
+  return self_suspend_to_slowly(handle, suspended);
+}
+
+WEFT_ABT_INNER weft_abt_self_suspend_to(ABT_thread handle) noexcept {
+  return suspend_to(handle, false);
+}
+WEFT_EXPORT_SWITCHING(ABT_self_suspend_to, weft_abt_self_suspend_to);
+
+WEFT_ABT_INNER weft_abt_self_resume_suspend_to(ABT_thread handle) noexcept {
+  return suspend_to(handle, true);
+}
+WEFT_EXPORT_SWITCHING(ABT_self_resume_suspend_to, weft_abt_self_resume_suspend_to);
+
+extern "C" {
+
+int ABT_thread_resume(ABT_thread handle) {
+  descriptor* u = checked_unit(handle);
+  if (u == nullptr || is_tasklet(*u))
+    return ABT_ERR_INV_THREAD;
+  return guarded([u] {
+    if (!u->state.take_suspended())
+      return ABT_ERR_THREAD;
+    tell_tool(*u, ABT_TOOL_EVENT_THREAD_RESUME);
+    announce_push(*u, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
+    sched::resume_taken(*u);
+    return ABT_SUCCESS;
+  });
+}
+
+int ABT_self_exit(void) {
+  const int code = require_mortal();
+  if (code != ABT_SUCCESS)
+    return code;
+  settle_end(*unit_here());
+  sched::end_now();
+}
+
+int ABT_thread_exit(void) {
+  if (ABT_initialized() != ABT_SUCCESS)
+    return ABT_ERR_UNINITIALIZED;
+  return ABT_self_exit();
+}
+
+int ABT_self_exit_to(ABT_thread handle) {
+  const int code = require_mortal();
+  if (code != ABT_SUCCESS)
+    return code;
+  descriptor* u = checked_ult(handle);
+  if (u == nullptr || !is_takeable(*u, false))
+    return ABT_ERR_INV_THREAD;
+  settle_end(*unit_here());
+  sched::end_to_taken(*u);
+}
+
+int ABT_self_resume_exit_to(ABT_thread handle) {
+  const int code = require_mortal();
+  if (code != ABT_SUCCESS)
+    return code;
+  descriptor* u = checked_ult(handle);
+  if (u == nullptr || !u->state.take_suspended())
+    return ABT_ERR_INV_THREAD;
+  tell_tool(*u, ABT_TOOL_EVENT_THREAD_RESUME);
+  settle_end(*unit_here());
+  sched::end_to_taken(*u);
+}
+
+int ABT_self_schedule(ABT_thread handle, ABT_pool pool_handle) {
+  const int code = require_ult();
+  if (code != ABT_SUCCESS)
+    return code;
+  descriptor* u = checked_unit(handle);
+  if (u == nullptr)
+    u = foreign_unit(handle);
+  if (u == nullptr || u == unit_here())
+    return ABT_ERR_INV_THREAD;
+  return guarded([&] {
+    if (!is_null(pool_handle) && is_ours(*u)) {
+      pool* p = checked_pool(pool_handle);
+      if (p == nullptr)
+        return ABT_ERR_INV_POOL;
+      move_home(*u, *p);
+    }
+    sched::run_child(*u);
+    return ABT_SUCCESS;
+  });
+}
+
+} // extern "C"

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: MIT
+// ABT_thread_*: making, joining, freeing, reviving; and the tasklets' names for the same.
+#include <algorithm>
+#include <new>
+#include <vector>
+
+#include "front/abt/context.hpp"
+#include "front/abt/error.hpp"
+#include "front/abt/fast.hpp"
+#include "front/abt/runtime.hpp"
+#include "front/abt/tool.hpp"
+#include "front/abt/xstream.hpp"
+#include "weft/sched/requests.hpp"
+#include "weft/thread.hpp"
+
+using namespace weft::abt;
+namespace sched = weft::sched;
+namespace unit = weft::unit;
+namespace queue = weft::queue;
+
+namespace {
+
+// Null attributes are the default ones; a wrong handle is an error.
+const thread_attr* attributes_of(ABT_thread_attr handle) {
+  if (is_null(handle))
+    return nullptr;
+  const thread_attr* a = checked<thread_attr>(handle);
+  if (a == nullptr)
+    throw failure{ABT_ERR_INV_THREAD_ATTR};
+  return a;
+}
+
+bool is_tasklet_technique(const thread_attr* a) noexcept {
+  return a != nullptr && a->technique == ABTX_TECHNIQUE_RUN_TO_COMPLETION;
+}
+
+creation creation_for(void (*function)(void*), void* argument, ABT_thread_attr attr, const ABT_thread* out) {
+  creation c{function, argument};
+  c.attributes = attributes_of(attr);
+  c.tasklet = is_tasklet_technique(c.attributes);
+  c.unnamed = out == nullptr;
+  return c;
+}
+
+[[gnu::noinline]] int create_slowly(ABT_pool handle, const creation& c, ABT_thread* out) {
+  pool* p = checked_pool(handle);
+  if (p == nullptr)
+    return ABT_ERR_INV_POOL;
+  descriptor& u = create_unit(*p, c); // GONE: u, if it is unnamed
+  if (out != nullptr)
+    *out = handle_of(u);
+  return ABT_SUCCESS;
+}
+
+[[gnu::noinline]] int create_thread_slowly(ABT_pool pool, void (*function)(void*), void* argument,
+                                           ABT_thread_attr attr, ABT_thread* out) {
+  if (out != nullptr)
+    *out = ABT_THREAD_NULL;
+  return guarded([&] { return create_slowly(pool, creation_for(function, argument, attr, out), out); });
+}
+
+[[gnu::noinline]] int create_task_slowly(ABT_pool pool, void (*function)(void*), void* argument,
+                                         ABT_task* out) {
+  if (out != nullptr)
+    *out = ABT_TASK_NULL;
+  return guarded([&] {
+    creation c{function, argument};
+    c.tasklet = true;
+    c.unnamed = out == nullptr;
+    return create_slowly(pool, c, out);
+  });
+}
+
+[[gnu::noinline]] int join_slowly(ABT_thread handle, int code) {
+  descriptor* u = checked_unit(handle);
+  return u != nullptr ? join_unit(*u, code) : code;
+}
+
+[[gnu::noinline]] int free_slowly(ABT_thread* handle, ABT_thread null, int code) {
+  descriptor* u = checked_unit(*handle);
+  if (u == nullptr)
+    return code;
+  const int freed = free_unit(*u, code);
+  if (freed == ABT_SUCCESS)
+    *handle = null;
+  return freed;
+}
+
+[[gnu::always_inline]] inline descriptor& unit_of(ABT_thread handle) noexcept {
+  return *reinterpret_cast<descriptor*>(handle);
+}
+
+[[gnu::always_inline]] inline bool is_tasklet_handle(ABT_thread handle) noexcept {
+  return !is_null(handle) && unit_of(handle).kind() == unit::kind_tasklet;
+}
+
+[[gnu::always_inline]] inline bool is_ult_handle(ABT_thread handle) noexcept {
+  return !is_null(handle) && unit_of(handle).operations == &ult_operations;
+}
+
+[[gnu::always_inline]] inline bool join_ult(ABT_thread handle) {
+  return !is_null(handle) && sched::start_by_join(unit_of(handle));
+}
+
+// A ULT that can be started here and now, or has ended. Where a tool listens nobody has a list.
+[[gnu::always_inline]] inline bool free_ult(descriptor& u) {
+  if (!sched::start_by_join(u)) {
+    if (!u.join.has_ended() || sched::here().fifo == nullptr) [[unlikely]]
+      return false;
+  }
+  return free_here(u);
+}
+
+// The names of a unit in the two families of functions: its null handle, and the error for what is none.
+struct as_thread {
+  static constexpr std::uintptr_t null = 0x08;
+  static constexpr int error = ABT_ERR_INV_THREAD;
+};
+struct as_task {
+  static constexpr std::uintptr_t null = 0x0a;
+  static constexpr int error = ABT_ERR_INV_TASK;
+};
+template <class Names>
+ABT_thread null_handle() noexcept {
+  return reinterpret_cast<ABT_thread>(Names::null);
+}
+
+// Functions of their own: what switches saves all registers, which tasklets need not pay.
+template <class Names>
+[[gnu::noinline]] int join_thread(ABT_thread handle) {
+  return join_ult(handle) ? ABT_SUCCESS : join_slowly(handle, Names::error);
+}
+
+template <class Names>
+[[gnu::noinline]] int join_tasklet(ABT_thread handle) {
+  descriptor& u = unit_of(handle);
+  if (!sched::run_by_join(u)) [[unlikely]]
+    return join_slowly(handle, Names::error);
+  end_run_by_join(u);
+  return ABT_SUCCESS;
+}
+
+template <class Names>
+[[gnu::always_inline]] inline int join(ABT_thread handle) {
+  return is_tasklet_handle(handle) ? join_tasklet<Names>(handle) : join_thread<Names>(handle);
+}
+
+template <class Names>
+[[gnu::noinline]] int free_thread(ABT_thread* handle, descriptor& u) {
+  if (!free_ult(u)) [[unlikely]]
+    return free_slowly(handle, null_handle<Names>(), Names::error);
+  *handle = null_handle<Names>();
+  return ABT_SUCCESS;
+}
+
+template <class Names>
+[[gnu::noinline]] int free_tasklet(ABT_thread* handle, descriptor& u) {
+  if (!sched::run_by_join(u)) [[unlikely]]
+    return free_slowly(handle, null_handle<Names>(), Names::error);
+  if (!free_here(u)) [[unlikely]] {
+    end_run_by_join(u);
+    free_ended_unit(u);
+  }
+  *handle = null_handle<Names>();
+  return ABT_SUCCESS;
+}
+
+template <class Names>
+[[gnu::always_inline]] inline int free_one(ABT_thread* handle) {
+  if (!is_null(*handle)) [[likely]] {
+    descriptor& u = unit_of(*handle);
+    if (u.operations == &ult_operations)
+      return free_thread<Names>(handle, u);
+    if (u.operations == &tasklet_operations)
+      return free_tasklet<Names>(handle, u);
+  }
+  return free_slowly(handle, null_handle<Names>(), Names::error);
+}
+
+// The first pool of a stream's main scheduler.
+ABT_pool main_pool_of(ABT_xstream handle) {
+  const xstream* es = checked<xstream>(handle);
+  if (es == nullptr)
+    throw failure{ABT_ERR_INV_XSTREAM};
+  return handle_of(*es->main.load()->pools.front());
+}
+
+void require_ult() {
+  if (stream_here() == nullptr)
+    throw failure{ABT_ERR_INV_XSTREAM};
+  if (who() != caller::thread || is_main_loop(*unit_here()))
+    throw failure{ABT_ERR_INV_THREAD};
+}
+
+// `u` runs in place of the caller, who becomes ready.
+void switch_to_new(descriptor& u, ABT_pool_context why) {
+  if (descriptor* self = unit_here())
+    announce_push(*self, why);
+  sched::yield_to_taken(u);
+}
+
+int create_to(ABT_pool handle, const creation& c, ABT_thread* out) {
+  require_ult();
+  pool* p = checked_pool(handle);
+  if (p == nullptr)
+    return ABT_ERR_INV_POOL;
+  descriptor& u = make_unit(*p, c, ABT_POOL_CONTEXT_OP_POOL_OTHER);
+  if (out != nullptr)
+    *out = handle_of(u);
+  u.state.post();
+  switch_to_new(u, ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO); // GONE: u, if it is unnamed
+  return ABT_SUCCESS;
+}
+
+// Makes all, or none: nothing runs before all exist.
+int create_many(int count, ABT_pool* pools, void (**functions)(void*), void** arguments, ABT_thread_attr attr,
+                ABT_thread* out) {
+  for (int i = 0; out != nullptr && i < count; ++i)
+    out[i] = ABT_THREAD_NULL;
+  const thread_attr* a = attributes_of(attr);
+  if (a != nullptr && a->stack != nullptr)
+    return ABT_ERR_INV_THREAD_ATTR;
+  std::vector<descriptor*> made;
+  made.reserve(static_cast<std::size_t>(count));
+  try {
+    for (int i = 0; i < count; ++i) {
+      pool* p = checked_pool(pools[i]);
+      if (p == nullptr)
+        throw failure{ABT_ERR_INV_POOL};
+      creation c = creation_for(functions[i], arguments != nullptr ? arguments[i] : nullptr, attr, out);
+      made.push_back(&make_unit(*p, c, ABT_POOL_CONTEXT_OP_THREAD_CREATE));
+    }
+  } catch (...) {
+    for (descriptor* u : made) {
+      settle_end(*u);
+      free_ended_unit(*u);
+    }
+    throw;
+  }
+  for (int i = 0; i < count; ++i) {
+    descriptor& u = *made[static_cast<std::size_t>(i)];
+    if (out != nullptr)
+      out[i] = handle_of(u);
+    pool_of(u)->push_new(u); // GONE: u, if it is unnamed
+  }
+  return ABT_SUCCESS;
+}
+
+// Always false.
+[[gnu::noinline]] bool take_back(int made, ABT_thread* out) {
+  while (made-- > 0) {
+    descriptor& u = unit_of(out[made]);
+    queue::intrusive_fifo::unlink(&u.link);
+    settle_end(u);
+    free_ended_unit(u);
+  }
+  return false;
+}
+
+// All in the caller's own list, with nothing special, from descriptors that are at hand; or none of them.
+bool create_many_here(int count, ABT_pool* pools, void (**functions)(void*), void** arguments,
+                      ABT_thread* out) {
+  worker& w = sched::here();
+  sched::pool* const listed = w.listed;
+  if (std::any_of(pools, pools + count,
+                  [listed](ABT_pool p) { return reinterpret_cast<sched::pool*>(p) != listed; }))
+    return false;
+  for (int made = 0; made < count; ++made) {
+    void* argument = arguments != nullptr ? arguments[made] : nullptr;
+    descriptor* u = make_here(w, listed, ult_operations, unit::kind_thread, functions[made], argument);
+    if (u == nullptr) [[unlikely]]
+      return take_back(made, out);
+    out[made] = handle_of(*u);
+  }
+  return true;
+}
+
+// `code`: INV_THREAD or INV_TASK.
+descriptor& revivable(ABT_thread handle, int code) {
+  descriptor* u = checked_unit(handle);
+  if (u == nullptr || !has_ended(*u) || is_primary(*u))
+    throw failure{code};
+  return *u;
+}
+
+int revive(ABT_pool handle, void (*function)(void*), void* argument, ABT_thread thread, int code) {
+  return guarded([&] {
+    pool* p = checked_pool(handle);
+    if (p == nullptr)
+      return ABT_ERR_INV_POOL;
+    descriptor& u = revivable(thread, code);
+    revive_unit(u, *p, function, argument, ABT_POOL_CONTEXT_OP_THREAD_REVIVE);
+    p->push_from_user(u, ABT_POOL_CONTEXT_OP_THREAD_REVIVE); // GONE: u
+    return ABT_SUCCESS;
+  });
+}
+
+} // namespace
+
+extern "C" {
+
+int ABT_thread_create(ABT_pool pool, void (*function)(void*), void* arg, ABT_thread_attr attr,
+                      ABT_thread* out) {
+  if (out != nullptr && is_null(attr)) [[likely]] {
+    if (descriptor* u = make_here(sched::here(), reinterpret_cast<sched::pool*>(pool), ult_operations,
+                                  unit::kind_thread, function, arg)) [[likely]] {
+      *out = handle_of(*u);
+      return ABT_SUCCESS;
+    }
+  }
+  return create_thread_slowly(pool, function, arg, attr, out);
+}
+
+int ABT_thread_create_to(ABT_pool pool, void (*function)(void*), void* arg, ABT_thread_attr attr,
+                         ABT_thread* out) {
+  return guarded([&] { return create_to(pool, creation_for(function, arg, attr, out), out); });
+}
+
+int ABT_thread_create_on_xstream(ABT_xstream xstream, void (*function)(void*), void* arg,
+                                 ABT_thread_attr attr, ABT_thread* out) {
+  if (out != nullptr)
+    *out = ABT_THREAD_NULL;
+  return guarded([&] { return ABT_thread_create(main_pool_of(xstream), function, arg, attr, out); });
+}
+
+int ABT_thread_create_many(int count, ABT_pool* pools, void (**functions)(void*), void** args,
+                           ABT_thread_attr attr, ABT_thread* out) {
+  return guarded([&] {
+    if (out != nullptr && is_null(attr) && sched::here().fifo != nullptr &&
+        create_many_here(count, pools, functions, args, out))
+      return ABT_SUCCESS;
+    return create_many(count, pools, functions, args, attr, out);
+  });
+}
+
+int ABT_thread_revive(ABT_pool pool, void (*function)(void*), void* arg, ABT_thread* thread) {
+  return revive(pool, function, arg, *thread, ABT_ERR_INV_THREAD);
+}
+
+int ABT_thread_revive_to(ABT_pool handle, void (*function)(void*), void* arg, ABT_thread* thread) {
+  return guarded([&] {
+    require_ult();
+    pool* p = checked_pool(handle);
+    if (p == nullptr)
+      return ABT_ERR_INV_POOL;
+    descriptor& u = revivable(*thread, ABT_ERR_INV_THREAD);
+    if (is_tasklet(u))
+      return ABT_ERR_INV_THREAD;
+    revive_unit(u, *p, function, arg, ABT_POOL_CONTEXT_OP_POOL_OTHER);
+    u.state.post();
+    switch_to_new(u, ABT_POOL_CONTEXT_OP_THREAD_REVIVE_TO);
+    return ABT_SUCCESS;
+  });
+}
+
+int ABT_thread_free(ABT_thread* thread) {
+  return free_one<as_thread>(thread);
+}
+
+int ABT_thread_free_many(int count, ABT_thread* threads) {
+  int worst = ABT_SUCCESS;
+  for (int i = 0; i < count; ++i) {
+    if (is_ult_handle(threads[i]) && free_ult(unit_of(threads[i]))) [[likely]] {
+      threads[i] = ABT_THREAD_NULL;
+      continue;
+    }
+    const int code =
+        is_null(threads[i]) ? ABT_SUCCESS : free_slowly(&threads[i], ABT_THREAD_NULL, ABT_ERR_INV_THREAD);
+    worst = code != ABT_SUCCESS ? code : worst;
+  }
+  return worst;
+}
+
+int ABT_thread_join(ABT_thread thread) {
+  return join<as_thread>(thread);
+}
+
+int ABT_thread_join_many(int count, ABT_thread* threads) {
+  int worst = ABT_SUCCESS;
+  for (int i = 0; i < count; ++i) {
+    if (join_ult(threads[i])) [[likely]]
+      continue;
+    const int code = is_null(threads[i]) ? ABT_SUCCESS : join_slowly(threads[i], ABT_ERR_INV_THREAD);
+    worst = code != ABT_SUCCESS ? code : worst;
+  }
+  return worst;
+}
+
+int ABT_thread_cancel(ABT_thread thread) {
+  descriptor* u = checked_unit(thread);
+  if (u == nullptr || is_primary(*u) || u->operations == &loop_operations)
+    return ABT_ERR_INV_THREAD;
+  return guarded([&] {
+    sched::request_cancel(*u);
+    return ABT_SUCCESS;
+  });
+}
+
+int ABTX_thread_timedjoin(ABT_thread thread, const struct timespec* abstime) {
+  descriptor* u = checked_unit(thread);
+  const caller c = who();
+  if (u == nullptr || u == unit_here() || is_primary(*u) || u->join.is_detached() || c == caller::tasklet ||
+      c == caller::loop)
+    return ABT_ERR_INV_THREAD;
+  if (abstime == nullptr)
+    return ABT_ERR_INV_ARG;
+  return guarded([&] {
+    return weft::detail::join_until(*u, weft::abt::deadline_of(*abstime), {}) ? ABT_SUCCESS
+                                                                              : ABT_ERR_COND_TIMEDOUT;
+  });
+}
+
+int ABTX_thread_detach(ABT_thread* thread) {
+  descriptor* u = checked_unit(*thread);
+  if (u == nullptr || is_primary(*u) || u->operations == &loop_operations || u->join.is_detached())
+    return ABT_ERR_INV_THREAD;
+  if (!u->join.detach()) {
+    if (!u->join.has_ended())
+      return ABT_ERR_INV_THREAD; // somebody joins it
+    free_ended_unit(*u);
+  }
+  *thread = ABT_THREAD_NULL;
+  return ABT_SUCCESS;
+}
+
+// --- tasklets ---
+
+int ABT_task_create(ABT_pool pool, void (*function)(void*), void* arg, ABT_task* out) {
+  if (out != nullptr) [[likely]] {
+    if (descriptor* u = make_here(sched::here(), reinterpret_cast<sched::pool*>(pool), tasklet_operations,
+                                  unit::kind_tasklet, function, arg)) [[likely]] {
+      *out = handle_of(*u);
+      return ABT_SUCCESS;
+    }
+  }
+  return create_task_slowly(pool, function, arg, out);
+}
+
+int ABT_task_create_on_xstream(ABT_xstream xstream, void (*function)(void*), void* arg, ABT_task* out) {
+  if (out != nullptr)
+    *out = ABT_TASK_NULL;
+  return guarded([&] { return ABT_task_create(main_pool_of(xstream), function, arg, out); });
+}
+
+int ABT_task_revive(ABT_pool pool, void (*function)(void*), void* arg, ABT_task* task) {
+  return revive(pool, function, arg, *task, ABT_ERR_INV_TASK);
+}
+
+int ABT_task_free(ABT_task* task) {
+  return free_one<as_task>(task);
+}
+
+int ABT_task_join(ABT_task task) {
+  return join<as_task>(task);
+}
+
+int ABT_task_cancel(ABT_task task) {
+  const int code = ABT_thread_cancel(task);
+  return code == ABT_ERR_INV_THREAD ? ABT_ERR_INV_TASK : code;
+}
+
+} // extern "C"

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+// ABT_tool_*: the core's observer and what the front itself knows, as the events of Argobots.
+#include "front/abt/tool.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "front/abt/context.hpp"
+#include "front/abt/error.hpp"
+#include "front/abt/pool.hpp"
+#include "front/abt/runtime.hpp"
+#include "front/abt/xstream.hpp"
+
+namespace weft::abt {
+
+constinit std::atomic<bool> tool_listens{false};
+
+namespace {
+
+struct listener {
+  ABT_tool_thread_callback_fn callback;
+  std::uint64_t events;
+  void* argument;
+};
+
+// Replaced as a whole; old ones stay until finalisation, since a stream may be calling one.
+constinit std::atomic<const listener*> current_listener{nullptr};
+
+// Under state().lock. Never destroyed: streams may call a listener while statics are.
+std::vector<std::unique_ptr<const listener>>& listeners() noexcept {
+  using list = std::vector<std::unique_ptr<const listener>>;
+  alignas(list) static std::byte room[sizeof(list)];
+  static auto* made = ::new (static_cast<void*>(room)) list;
+  return *made;
+}
+
+// What a callback may ask about, in its caller's frame.
+struct context_of_event {
+  std::uint64_t event;
+  descriptor* cause; // null: a foreign kernel thread
+  pool* home;
+  int depth;
+  ABT_sync_event_type reason;
+  void* object;
+};
+
+// Units that run one another: the main scheduler of a stream is the outermost, whether it is a ULT or not.
+int depth_here(const xstream* es) noexcept {
+  if (es == nullptr)
+    return 0;
+  const scheduler* main = es->main.load();
+  return static_cast<int>(sched::here().nesting) + (main != nullptr && main->loops() ? 0 : 1);
+}
+
+void tell(descriptor& u, std::uint64_t event, descriptor* cause) noexcept {
+  const listener* l = current_listener.load(std::memory_order_acquire);
+  if (l == nullptr || (l->events & event) == 0)
+    return;
+  xstream* es = stream_here();
+  const unit_info* info = info_if_any(u);
+  context_of_event c{event,
+                     cause,
+                     pool_of(u),
+                     depth_here(es),
+                     info != nullptr ? info->waits_for : ABT_SYNC_EVENT_TYPE_USER,
+                     info != nullptr ? info->waits_for_object : nullptr};
+  l->callback(handle_of(u), es != nullptr ? handle_of(*es) : ABT_XSTREAM_NULL, event,
+              reinterpret_cast<ABT_tool_context>(&c), l->argument);
+}
+
+std::uint64_t event_for(trace::event what) noexcept {
+  switch (what) {
+  case trace::event::run:
+    return ABT_TOOL_EVENT_THREAD_RUN;
+  case trace::event::stop_yield:
+    return ABT_TOOL_EVENT_THREAD_YIELD;
+  case trace::event::stop_wait:
+    return ABT_TOOL_EVENT_THREAD_SUSPEND;
+  case trace::event::stop_end:
+    return ABT_TOOL_EVENT_THREAD_FINISH;
+  default:
+    return ABT_TOOL_EVENT_THREAD_NONE;
+  }
+}
+
+// On the worker, for each event of a unit.
+void observe_worker(worker& w, trace::event what, const void* unit, std::uint32_t) noexcept {
+  const std::uint64_t event = event_for(what);
+  if (event == ABT_TOOL_EVENT_THREAD_NONE || unit == nullptr || w.front == nullptr)
+    return;
+  auto& u = *static_cast<descriptor*>(const_cast<void*>(unit));
+  if (!is_ours(u) || (event == ABT_TOOL_EVENT_THREAD_FINISH && u.has(unit::unwinding)))
+    return; // what was cancelled does not finish
+  const bool by_itself = event != ABT_TOOL_EVENT_THREAD_RUN;
+  tell(u, event, by_itself ? &u : w.current);
+}
+
+void observe_ready_unit(descriptor& u) noexcept {
+  if (is_ours(u))
+    tell(u, ABT_TOOL_EVENT_THREAD_RESUME, unit_here());
+}
+
+} // namespace
+
+void tell_tool_slowly(descriptor& u, std::uint64_t event) noexcept {
+  tell(u, event, unit_here());
+}
+
+tool_reason::tool_reason(ABT_sync_event_type type, const void* object) noexcept {
+  if (tool_listens.load(std::memory_order_relaxed)) [[unlikely]]
+    set(type, object);
+}
+
+tool_reason::~tool_reason() {
+  if (unit_ != nullptr) [[unlikely]]
+    info_if_any(*unit_)->waits_for = ABT_SYNC_EVENT_TYPE_USER;
+}
+
+void tool_reason::set(ABT_sync_event_type type, const void* object) noexcept {
+  descriptor* self = unit_here();
+  if (self == nullptr || !is_ours(*self))
+    return;
+  try {
+    unit_info& info = info_of(*self);
+    info.waits_for = type;
+    info.waits_for_object = const_cast<void*>(object);
+    unit_ = self;
+  } catch (const std::bad_alloc&) { // then the tool is not told
+  }
+}
+
+void forget_old_listeners() noexcept {
+  std::erase_if(listeners(), [](const auto& l) { return l.get() != current_listener.load(); });
+}
+
+void join_tool(worker& w) noexcept {
+  if (tool_listens.load(std::memory_order_acquire))
+    w.set_observed(true);
+}
+
+namespace {
+
+int listen(ABT_tool_thread_callback_fn callback, std::uint64_t events, void* argument) {
+  const bool on = callback != nullptr && events != ABT_TOOL_EVENT_THREAD_NONE;
+  const std::scoped_lock held(state().lock);
+  const listener* next = nullptr;
+  if (on) {
+    listeners().push_back(std::make_unique<const listener>(listener{callback, events, argument}));
+    next = listeners().back().get();
+  }
+  current_listener.store(next, std::memory_order_release);
+  sched::observe.store(&observe_worker, std::memory_order_release);
+  sched::observe_ready.store(on ? &observe_ready_unit : nullptr, std::memory_order_release);
+  if (tool_listens.exchange(on) == on)
+    return ABT_SUCCESS;
+  for (xstream* es : state().streams)
+    es->worker.load()->set_observed(on);
+  return ABT_SUCCESS;
+}
+
+// The worker of the caller takes its slow paths from now on, not from its next look at its scheduler on.
+void stop_fast_paths_here() {
+  if (who() == caller::thread && stream_here() != nullptr)
+    sched::yield_slowly();
+}
+
+constexpr std::uint64_t events_with_pool = ABT_TOOL_EVENT_THREAD_CREATE | ABT_TOOL_EVENT_THREAD_REVIVE |
+                                           ABT_TOOL_EVENT_THREAD_YIELD | ABT_TOOL_EVENT_THREAD_RESUME;
+constexpr std::uint64_t events_with_sync = ABT_TOOL_EVENT_THREAD_YIELD | ABT_TOOL_EVENT_THREAD_SUSPEND;
+constexpr std::uint64_t events_with_depth = events_with_sync | ABT_TOOL_EVENT_THREAD_RUN |
+                                            ABT_TOOL_EVENT_THREAD_FINISH | ABT_TOOL_EVENT_THREAD_CANCEL;
+
+bool has_answer(std::uint64_t event, ABT_tool_query_kind kind) noexcept {
+  switch (kind) {
+  case ABT_TOOL_QUERY_KIND_POOL:
+    return (event & events_with_pool) != 0;
+  case ABT_TOOL_QUERY_KIND_STACK_DEPTH:
+    return (event & events_with_depth) != 0;
+  case ABT_TOOL_QUERY_KIND_SYNC_OBJECT_TYPE:
+  case ABT_TOOL_QUERY_KIND_SYNC_OBJECT_HANDLE:
+    return (event & events_with_sync) != 0;
+  default:
+    return true;
+  }
+}
+
+int query(const context_of_event& c, ABT_tool_query_kind kind, void* value) noexcept {
+  if (!has_answer(c.event, kind))
+    return ABT_ERR_INV_ARG;
+  switch (kind) {
+  case ABT_TOOL_QUERY_KIND_POOL:
+    *static_cast<ABT_pool*>(value) = c.home != nullptr ? handle_of(*c.home) : ABT_POOL_NULL;
+    return ABT_SUCCESS;
+  case ABT_TOOL_QUERY_KIND_STACK_DEPTH:
+    *static_cast<int*>(value) = c.depth;
+    return ABT_SUCCESS;
+  case ABT_TOOL_QUERY_KIND_CALLER_TYPE:
+    *static_cast<ABT_exec_entity_type*>(value) =
+        c.cause != nullptr ? ABT_EXEC_ENTITY_TYPE_THREAD : ABT_EXEC_ENTITY_TYPE_EXT;
+    return ABT_SUCCESS;
+  case ABT_TOOL_QUERY_KIND_CALLER_HANDLE:
+    *static_cast<ABT_thread*>(value) =
+        c.cause != nullptr && is_ours(*c.cause) ? handle_of(*c.cause) : nullptr;
+    return ABT_SUCCESS;
+  case ABT_TOOL_QUERY_KIND_SYNC_OBJECT_TYPE:
+    *static_cast<ABT_sync_event_type*>(value) = c.reason;
+    return ABT_SUCCESS;
+  case ABT_TOOL_QUERY_KIND_SYNC_OBJECT_HANDLE:
+    *static_cast<void**>(value) = c.object;
+    return ABT_SUCCESS;
+  }
+  return ABT_ERR_INV_ARG;
+}
+
+} // namespace
+} // namespace weft::abt
+
+using namespace weft::abt;
+
+extern "C" {
+
+int ABT_tool_register_thread_callback(ABT_tool_thread_callback_fn callback, uint64_t event_mask,
+                                      void* user_arg) {
+  return guarded([&] {
+    const bool before = tool_listens.load();
+    const int code = listen(callback, event_mask, user_arg);
+    if (before != tool_listens.load())
+      stop_fast_paths_here();
+    return code;
+  });
+}
+
+int ABT_tool_query_thread(ABT_tool_context context, uint64_t event, ABT_tool_query_kind kind, void* value) {
+  if (is_null(context))
+    return ABT_ERR_INV_TOOL_CONTEXT;
+  const auto& c = *reinterpret_cast<const context_of_event*>(context);
+  if (value == nullptr || c.event != event)
+    return ABT_ERR_INV_ARG;
+  return query(c, kind, value);
+}
+
+} // extern "C"

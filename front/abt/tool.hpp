@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// The tool interface: one callback for what happens to units. While one is registered every stream records
+// what it does, which takes the slow paths; else it costs one load of a flag where a unit is made, joined or
+// freed.
+#pragma once
+
+#include <atomic>
+
+#include "front/abt/unit.hpp"
+
+namespace weft::abt {
+
+extern std::atomic<bool> tool_listens;
+
+void tell_tool_slowly(descriptor& u, std::uint64_t event) noexcept;
+// Tells of an event whose cause is the caller.
+inline void tell_tool(descriptor& u, std::uint64_t event) noexcept {
+  if (tool_listens.load(std::memory_order_relaxed)) [[unlikely]]
+    tell_tool_slowly(u, event);
+}
+
+// What the calling unit waits for while this lives, for its YIELD and SUSPEND events.
+class tool_reason {
+ public:
+  tool_reason(ABT_sync_event_type type, const void* object) noexcept;
+  ~tool_reason();
+  tool_reason(const tool_reason&) = delete;
+  tool_reason& operator=(const tool_reason&) = delete;
+
+ private:
+  void set(ABT_sync_event_type type, const void* object) noexcept;
+  descriptor* unit_ = nullptr;
+};
+
+// A stream that starts: whether it must record.
+void join_tool(sched::worker& w) noexcept;
+
+// When no stream runs: callbacks that were replaced.
+void forget_old_listeners() noexcept;
+
+} // namespace weft::abt

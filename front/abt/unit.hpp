@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+// Work units of the C API: ULTs and tasklets. A unit is a descriptor of the core, its handle the descriptor's
+// address; what the core has no place for stands in a `unit_info` that most units never need.
+//
+// A unit lives in one pool at a time (descriptor::home): that pool counts it (pool::count_unit), from
+// creation to the end of its function, so that a stream knows whether blocked units will still come back to
+// it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "front/abt/abt.h"
+#include "front/abt/abtx.h"
+#include "front/abt/error.hpp"
+#include "front/abt/object.hpp"
+#include "weft/sched/direct.hpp"
+#include "weft/unit/descriptor.hpp"
+
+namespace weft::abt {
+
+using sched::descriptor;
+using sched::worker;
+
+struct key;
+class pool;
+struct scheduler;
+
+struct thread_attr : object {
+  static constexpr kind own_kind = kind::thread_attr;
+  thread_attr() noexcept : object(own_kind) {}
+  thread_attr(const thread_attr& other) noexcept : object(own_kind) { assign(other); }
+  void assign(const thread_attr& other) noexcept {
+    stack = other.stack;
+    stack_size = other.stack_size;
+    migratable = other.migratable;
+    callback = other.callback;
+    callback_argument = other.callback_argument;
+    technique = other.technique;
+    of_thread = other.of_thread;
+  }
+
+  void* stack = nullptr;      // the user's, lowest address
+  std::size_t stack_size = 0; // bytes; 0: the default
+  bool migratable = true;
+  void (*callback)(ABT_thread, void*) = nullptr;
+  void* callback_argument = nullptr;
+  ABTX_technique technique = ABTX_TECHNIQUE_DEFAULT;
+  bool of_thread = false; // from ABT_thread_get_attr: a size of 0 is what it says
+};
+
+// What few units need. Made at the first need (info_of), freed with the unit. Ownership: `lock` guards
+// `values` and the fields of migration; the rest belongs to whoever holds the unit.
+struct unit_info {
+  struct value {
+    const void* key; // identity only: keys may be freed before values
+    std::uint64_t serial;
+    void (*destructor)(void*);
+    void* data;
+  };
+
+  base::spin_lock lock;
+  std::vector<value> values;
+  std::atomic<ABT_unit_id> id{0};
+  ABT_unit unit = ABT_UNIT_NULL; // what the user's pool calls it; null: in no such pool
+  ABT_pool_context push_context = ABT_POOL_CONTEXT_OP_POOL_OTHER; // of the next push into a user's pool
+  bool migratable = true;
+  void (*callback)(ABT_thread, void*) = nullptr;
+  void* callback_argument = nullptr;
+  void* stack = nullptr; // the user's
+  std::size_t stack_size = 0;
+  pool* migration_target = nullptr; // asked for; `unit_there` is its unit if it is a user's pool
+  ABT_unit unit_there = ABT_UNIT_NULL;
+  ABT_sync_event_type waits_for = ABT_SYNC_EVENT_TYPE_USER; // told to tools
+  void* waits_for_object = nullptr;
+  scheduler* loop = nullptr; // the scheduler whose loop this ULT is
+};
+
+// Below this a supplied stack cannot hold the record at its end and a first frame.
+inline constexpr std::size_t smallest_user_stack = 512;
+
+struct closure {
+  void (*function)(void*);
+  void* argument;
+  std::atomic<unit_info*> info;
+};
+static_assert(sizeof(closure) <= sizeof(descriptor::closure));
+
+inline closure& closure_of(descriptor& u) noexcept {
+  return *reinterpret_cast<closure*>(u.closure);
+}
+inline const closure& closure_of(const descriptor& u) noexcept {
+  return *reinterpret_cast<const closure*>(u.closure);
+}
+
+extern const unit::operations ult_operations;
+extern const unit::operations tasklet_operations;
+extern const unit::operations loop_operations; // ULTs that are a scheduler's loop
+extern const unit::operations primary_operations;
+extern const unit::operations freed_operations; // what stale handles find
+
+inline bool is_ours(const descriptor& u) noexcept {
+  const unit::operations* o = u.operations;
+  return o == &ult_operations || o == &tasklet_operations || o == &loop_operations ||
+         o == &primary_operations;
+}
+// Null: it never needed one, or is no unit of the C API, as a weft::thread.
+// acquire: pairs with the release in info_of().
+inline unit_info* info_if_any(const descriptor& u) noexcept {
+  return is_ours(u) ? closure_of(u).info.load(std::memory_order_acquire) : nullptr;
+}
+// Errors: std::bad_alloc; failure{ABT_ERR_INV_THREAD} for no unit of the C API.
+unit_info& info_of(descriptor& u);
+inline bool is_tasklet(const descriptor& u) noexcept {
+  return u.kind() == unit::kind_tasklet;
+}
+inline bool is_primary(const descriptor& u) noexcept {
+  return u.operations == &primary_operations;
+}
+
+// The unit behind a handle; null for null handles, freed units, and what is none.
+inline descriptor* checked_unit(ABT_thread handle) noexcept {
+  if (is_null(handle) || reinterpret_cast<std::uintptr_t>(handle) % alignof(descriptor) != 0)
+    return nullptr;
+  auto* u = reinterpret_cast<descriptor*>(handle);
+  return is_ours(*u) ? u : nullptr;
+}
+inline ABT_thread handle_of(descriptor& u) noexcept {
+  return reinterpret_cast<ABT_thread>(&u);
+}
+
+struct creation {
+  void (*function)(void*);
+  void* argument;
+  const thread_attr* attributes = nullptr;
+  bool tasklet = false;
+  bool unnamed = false;
+  const unit::operations* operations = nullptr; // null: as `tasklet` says
+};
+
+// Makes a unit that lives in `home` and is in no pool yet. Contexts: all but signal handlers. Switches:
+// never, unless the user's create_unit does. Errors: std::bad_alloc, failure{ABT_ERR_...}; nothing is left
+// behind.
+descriptor& make_unit(pool& home, const creation& c, ABT_pool_context why);
+// The same, and pushes it.
+descriptor& create_unit(pool& home, const creation& c);
+
+// A new life for a unit that has ended. Errors: as make_unit(); the unit is as before then.
+void revive_unit(descriptor& u, pool& home, void (*function)(void*), void* argument, ABT_pool_context why);
+
+// Frees a unit that has ended and that nobody else knows. Runs the destructors of its local values.
+void free_ended_unit(descriptor& u) noexcept;
+// Waits for the end. `code`: what a caller without that right gets.
+int join_unit(descriptor& u, int code) noexcept;
+int free_unit(descriptor& u, int code) noexcept;
+
+// Ends the running unit's accounts: its pool, its values if nobody will free it. For ULTs that end without
+// returning.
+void settle_end(descriptor& u) noexcept;
+
+ABT_unit_id id_of(descriptor& u);
+ABT_thread_state state_of(const descriptor& u) noexcept;
+bool has_ended(const descriptor& u) noexcept;
+// Migration is refused for the primary ULT and the loops of schedulers.
+bool may_migrate(const descriptor& u) noexcept;
+// A ULT that is the loop of a stream's main scheduler: it may wait, but not name what runs in its place.
+bool is_main_loop(const descriptor& u) noexcept;
+// The pool the unit lives in, if it is one of the C API's.
+pool* pool_of(const descriptor& u) noexcept;
+
+// What the primary ULT was given, at finalisation.
+void drop_values_of_primary(descriptor& u) noexcept;
+
+// Makes `target` the home of a unit that is in no pool. Errors: failure; the unit is as before then.
+void move_home(descriptor& u, pool& target);
+// The same in two steps, of which only the first can fail; forget_name_in() takes that back.
+[[nodiscard]] ABT_unit name_in(descriptor& u, pool& target);
+void forget_name_in(pool& target, ABT_unit name) noexcept;
+void settle_in(descriptor& u, pool& target, ABT_unit name) noexcept;
+
+// --- the unit handles of user-defined pools ---
+
+// Remembers which ULT a user's unit stands for. Errors: std::bad_alloc.
+void remember(ABT_unit unit, descriptor& u);
+void forget(ABT_unit unit) noexcept;
+// The ULT or tasklet of a unit handle of any pool; null if there is none.
+descriptor* unit_behind(ABT_unit unit) noexcept;
+ABT_unit unit_handle(const descriptor& u) noexcept;
+
+// Where a switch or a push of `u` comes from, for user-defined pools.
+inline void announce_push(descriptor& u, ABT_pool_context why) noexcept {
+  if (unit_info* info = info_if_any(u))
+    info->push_context = why;
+}
+
+} // namespace weft::abt
