@@ -21,6 +21,8 @@ constexpr pid_t open_to_all = -1;
 // relaxed: a test opens and closes it on one kernel thread; what others allocate at that moment may count
 // either way
 constinit std::atomic<pid_t> door{closed};
+// relaxed: read where nobody allocates
+constinit std::atomic<std::int64_t> live{0};
 
 bool refused() noexcept {
   const pid_t whose = door.load(std::memory_order_relaxed);
@@ -28,16 +30,26 @@ bool refused() noexcept {
          os::fault(os::fault_site::memory) != 0;
 }
 
+void* counted(void* block) noexcept {
+  live.fetch_add(block != nullptr ? 1 : 0, std::memory_order_relaxed);
+  return block;
+}
+
+void release(void* block) noexcept {
+  live.fetch_sub(block != nullptr ? 1 : 0, std::memory_order_relaxed);
+  std::free(block);
+}
+
 void* allocate(std::size_t bytes) noexcept {
-  return refused() ? nullptr : std::malloc(std::max<std::size_t>(bytes, 1));
+  return refused() ? nullptr : counted(std::malloc(std::max<std::size_t>(bytes, 1)));
 }
 
 void* allocate(std::size_t bytes, std::align_val_t alignment) noexcept {
   const auto boundary = static_cast<std::size_t>(alignment);
   // aligned_alloc wants a multiple of the alignment
   return refused() ? nullptr
-                   : std::aligned_alloc(boundary, (std::max<std::size_t>(bytes, 1) + boundary - 1) /
-                                                      boundary * boundary);
+                   : counted(std::aligned_alloc(boundary, (std::max<std::size_t>(bytes, 1) + boundary - 1) /
+                                                              boundary * boundary));
 }
 
 void* or_throw(void* at) {
@@ -57,10 +69,15 @@ allocations_may_fail::~allocations_may_fail() {
   door.store(closed, std::memory_order_relaxed);
 }
 
+std::int64_t live_allocations() noexcept {
+  return live.load(std::memory_order_relaxed);
+}
+
 } // namespace weft::fault_test
 
 using weft::fault_test::allocate;
 using weft::fault_test::or_throw;
+using weft::fault_test::release;
 
 void* operator new(std::size_t n) {
   return or_throw(allocate(n));
@@ -88,38 +105,38 @@ void* operator new[](std::size_t n, std::align_val_t a, const std::nothrow_t&) n
 }
 
 void operator delete(void* p) noexcept {
-  std::free(p);
+  release(p);
 }
 void operator delete[](void* p) noexcept {
-  std::free(p);
+  release(p);
 }
 void operator delete(void* p, std::size_t) noexcept {
-  std::free(p);
+  release(p);
 }
 void operator delete[](void* p, std::size_t) noexcept {
-  std::free(p);
+  release(p);
 }
 void operator delete(void* p, std::align_val_t) noexcept {
-  std::free(p);
+  release(p);
 }
 void operator delete[](void* p, std::align_val_t) noexcept {
-  std::free(p);
+  release(p);
 }
 void operator delete(void* p, std::size_t, std::align_val_t) noexcept {
-  std::free(p);
+  release(p);
 }
 void operator delete[](void* p, std::size_t, std::align_val_t) noexcept {
-  std::free(p);
+  release(p);
 }
 void operator delete(void* p, const std::nothrow_t&) noexcept {
-  std::free(p);
+  release(p);
 }
 void operator delete[](void* p, const std::nothrow_t&) noexcept {
-  std::free(p);
+  release(p);
 }
 void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept {
-  std::free(p);
+  release(p);
 }
 void operator delete[](void* p, std::align_val_t, const std::nothrow_t&) noexcept {
-  std::free(p);
+  release(p);
 }

@@ -5,6 +5,8 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+
 namespace weft::fault_test {
 
 enum class reach : unsigned char {
@@ -20,5 +22,8 @@ class allocations_may_fail {
   allocations_may_fail(const allocations_may_fail&) = delete;
   allocations_may_fail& operator=(const allocations_may_fail&) = delete;
 };
+
+// Blocks that operator new has given out and nobody has deleted yet, of the whole process.
+[[nodiscard]] std::int64_t live_allocations() noexcept;
 
 } // namespace weft::fault_test
