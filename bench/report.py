@@ -9,9 +9,6 @@ import sys
 
 import suites
 
-OURS = "weft"
-
-
 def cases_of(data):
     return list(dict.fromkeys(row["case"] for row in data["results"]))
 
@@ -29,7 +26,7 @@ def instructions_of(row):
 def best_peer(rows, row, figure):
     """The least figure(r) among the peers of this row's kind: not Weft itself, not a floor."""
     figures = [figure(other) for other in rows
-               if other["peer"] != OURS and not suites.is_floor(other["workload"], other["peer"])
+               if other["peer"] not in suites.OURS and not suites.is_floor(other["workload"], other["peer"])
                and suites.kind_of(other) == suites.kind_of(row)]
     return min((value for value in figures if value is not None), default=None)
 
@@ -94,14 +91,47 @@ def speed_up(data):
     return layout("fib, 2 workers over 1", lines, (0, 1))
 
 
+def goals(data):
+    """Weft's front beside the library it stands in for, form by form, and what is asked of it. Figures to
+    look at: a busy machine misses a goal in time."""
+    def ratio_of(a, b, key):
+        return f"{a[key] / b[key]:.2f}" if a.get(key) and b.get(key) else "-"
+
+    lines = []
+    for case in suites.SUITES[data["suite"]]:
+        rows = {(row["peer"], row["form"]): row for row in data["results"] if row["case"] == case["name"]}
+        for form, goal in case.get("goals", {}).items():
+            theirs, ours = [rows.get((peer, form), {}) for peer in case["peers"]]
+            if not theirs and not ours:
+                continue
+            lines.append([case["name"], form, number(ours.get("median")), number(goal.get("ns")),
+                          number(theirs.get("median")), ratio_of(ours, theirs, "median"),
+                          ratio_of(ours, theirs, "min"), str(goal.get("ratio", "-")),
+                          number(instructions_of(ours)), number(goal.get("instructions")),
+                          number(instructions_of(theirs))])
+    head = ["case", "form", "ours, ns", "asked", "theirs", "ratio", "ratio min", "asked", "ours, instr",
+            "asked", "theirs"]
+    return layout("goals", [head, *lines], (0, 1)) if lines else None
+
+
+def patterns_report():
+    import patterns_report as module  # which needs this one
+    return module
+
+
 def tables(data):
     where = data["machine"]
     dirty = " (dirty)" if data["dirty"] else ""
     print(f"{where['cpu']}, {where['cores']} cores, Linux {where['kernel']}, load {where['load'][0]:.1f}\n"
           f"{data['compiler']}, {data['flags']}; commit {data['commit'][:10] or '-'}{dirty}; "
           f"{data['passes']} passes, {data['seconds']:.0f} s\n")
+    if data["suite"] == "patterns":
+        return patterns_report().tables(data)
     for case in cases_of(data):
         print(table(data, case) + "\n")
+    asked = goals(data)
+    if asked:
+        print(asked + "\n")
     speeds = None if data["quick"] else speed_up(data)  # quick sizes are too short for it
     if speeds:
         print(speeds + "\n")
@@ -128,7 +158,7 @@ def bars(data, case, path):
              f'({rows[0]["unit"]}, median{scale})</text>']
     for at, row in enumerate(rows):
         y, width = 34 + 20 * at, length(row["median"])
-        colour = "#c0392b" if row["peer"] == OURS else "#5b7fa6"
+        colour = "#c0392b" if row["peer"] in suites.OURS else "#5b7fa6"
         parts.append(f'<text x="200" y="{y + 11}" text-anchor="end">{row["peer"]} {row["form"]}</text>'
                      f'<rect x="206" y="{y}" width="{width:.1f}" height="14" fill="{colour}"/>'
                      f'<text x="{212 + width:.1f}" y="{y + 11}">{number(row["median"])}</text>')
@@ -136,15 +166,101 @@ def bars(data, case, path):
     return path
 
 
+class Axis:
+    """A logarithmic axis from values to pixels."""
+
+    def __init__(self, values, begin, end):
+        self.low, self.high, self.begin, self.end = 0.9 * min(values), 1.1 * max(values), begin, end
+
+    def __call__(self, value):
+        share = math.log(value / self.low) / math.log(self.high / self.low)
+        return self.begin + (self.end - self.begin) * share
+
+    def ticks(self):
+        values = [step * 10.0**power for power in range(-2, 9) for step in (1, 2, 5)]
+        return [value for value in values if self.low <= value <= self.high]
+
+
+PEER_COLOURS = {"weft-abt": "#c0392b", "weft": "#c0392b", "argobots": "#2c6fbb", "qthreads": "#3a8f4d",
+                "massivethreads": "#d98b1f"}
+DASHES = ("", "7 3", "2 3", "9 3 2 3")
+
+
+def lines_of(data, figure, part):
+    """(peer, form) -> [(x, y)] for one panel of a figure."""
+    found = {}
+    for row in data["results"]:
+        y = row.get("median") if part is None else row.get("extras", {}).get(part)
+        if row["workload"] == figure["workload"] and row["form"] in figure["forms"] and y and y > 0:
+            found.setdefault((row["peer"], row["form"]), []).append((row["sizes"][figure["x"]], y))
+    return {key: sorted(points) for key, points in sorted(found.items())}
+
+
+def panel(figure, part, found, left):
+    """SVG of one panel, `left` pixels from the margin."""
+    points = [point for line in found.values() for point in line]
+    x, y = Axis([p[0] for p in points], left + 60, left + 330), Axis([p[1] for p in points], 290, 50)
+    text = [f'<text x="{left + 60}" y="40">{part or "median"}, ns</text>'
+            f'<rect x="{left + 52}" y="44" width="286" height="252" fill="none" stroke="#999"/>'
+            f'<text x="{left + 195}" y="330" text-anchor="middle">{figure["x_label"]}</text>']
+    for value in sorted({p[0] for p in points}):
+        power = value.bit_length() - 1
+        name = f"2^{power}" if value > 16 and value == 1 << power else str(value)
+        text.append(f'<text x="{x(value):.1f}" y="312" text-anchor="middle">{name}</text>')
+    for value in y.ticks():
+        height = f"{y(value):.1f}"
+        text.append(f'<text x="{left + 48}" y="{height}" dy="4" text-anchor="end">{value:g}</text>'
+                    f'<line x1="{left + 52}" x2="{left + 338}" y1="{height}" y2="{height}" stroke="#eee"/>')
+    for (peer, form), line in found.items():
+        style = (f'stroke="{PEER_COLOURS.get(peer, "#777")}" '
+                 f'stroke-dasharray="{DASHES[figure["forms"].index(form) % len(DASHES)]}"')
+        path = " ".join(f"{x(a):.1f},{y(b):.1f}" for a, b in line)
+        text.append(f'<polyline points="{path}" fill="none" stroke-width="1.6" {style}/>')
+        text += [f'<circle cx="{x(a):.1f}" cy="{y(b):.1f}" r="2.5" fill="{PEER_COLOURS.get(peer, "#777")}"/>'
+                 for a, b in line]
+    return text
+
+
+def draw(data, figure, path):
+    """A figure of line plots as SVG. None if there is nothing to draw."""
+    found = {part: lines_of(data, figure, part) for part in figure["parts"]}
+    found = {part: lines for part, lines in found.items() if lines}
+    if not found:
+        return None
+    keys = sorted({key for lines in found.values() for key in lines})
+    right = 350 * len(found)
+    parts = ['<svg xmlns="http://www.w3.org/2000/svg" font-family="sans-serif" font-size="11" '
+             f'width="{right + 200}" height="{max(345, 60 + 18 * len(keys))}">'
+             '<rect width="100%" height="100%" fill="white"/>'
+             f'<text x="10" y="20" font-size="14">{figure["title"]}</text>']
+    for at, (part, lines) in enumerate(found.items()):
+        parts += panel(figure, part, lines, 350 * at)
+    for at, (peer, form) in enumerate(keys):
+        dash, y = DASHES[figure["forms"].index(form) % len(DASHES)], 56 + 18 * at
+        parts.append(f'<line x1="{right + 5}" x2="{right + 35}" y1="{y}" y2="{y}" stroke-width="1.6" '
+                     f'stroke="{PEER_COLOURS.get(peer, "#777")}" stroke-dasharray="{dash}"/>'
+                     f'<text x="{right + 42}" y="{y + 4}">{peer} {form}</text>')
+    pathlib.Path(path).write_text("\n".join(parts) + "\n</svg>\n")
+    return path
+
+
+def cases_without_figure(data):
+    drawn = {figure["workload"] for figure in suites.FIGURES.get(data["suite"], ())}
+    return [case for case in cases_of(data)
+            if suites.case_of(data["suite"], case).get("workload") not in drawn]
+
+
 def boxes(data, path):
-    """One page of box plots over all samples. None without matplotlib."""
+    """One page of box plots over all samples of the cases without a figure. None without matplotlib."""
     try:
         import matplotlib
         matplotlib.use("Agg")
         from matplotlib import pyplot
     except ImportError:
         return None
-    cases = cases_of(data)
+    cases = cases_without_figure(data)
+    if not cases:
+        return None
     figure, axes = pyplot.subplots(len(cases), 1, figsize=(9, 3.2 * len(cases)), squeeze=False)
     for axis, case in zip(axes[:, 0], cases):
         rows = [row for row in rows_of(data, case) if "samples" in row]
@@ -162,8 +278,12 @@ def boxes(data, path):
 
 
 def plots(data, stem):
-    """Draws every case; gives the files that were written."""
-    files = [bars(data, case, f"{stem}-{case}.svg") for case in cases_of(data)]
+    """Draws every case and figure; gives the files that were written."""
+    if data["suite"] == "patterns":
+        return patterns_report().plots(data, stem)
+    files = [bars(data, case, f"{stem}-{case}.svg") for case in cases_without_figure(data)]
+    files += [draw(data, figure, f"{stem}-{figure['name']}.svg")
+              for figure in suites.FIGURES.get(data["suite"], ())]
     return [path for path in [*files, boxes(data, f"{stem}.png")] if path]
 
 

@@ -10,14 +10,17 @@ README.md beside this file says how to read what comes out.
 import argparse
 import datetime
 import json
+import math
 import os
 import pathlib
 import platform
 import re
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -82,10 +85,20 @@ def programs(bin_dir):
     return found
 
 
-def run_once(path, arguments, timeout):
+def cpu_seconds():
+    """CPU time of everything on this machine, and of our own programs that have ended."""
+    with open("/proc/stat") as stat:
+        user, nice, system, _idle, _wait, irq, softirq, steal = map(int, stat.readline().split()[1:9])
+    own = resource.getrusage(resource.RUSAGE_CHILDREN)
+    everything = (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
+    return everything, own.ru_utime + own.ru_stime
+
+
+def run_once(path, arguments, timeout, environment):
     command = [str(path), *arguments]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout,
+                              env={**os.environ, **environment})
     except subprocess.TimeoutExpired:
         return None, f"no answer in {timeout} s"
     try:
@@ -114,7 +127,7 @@ def plan(suite, found, quick, only):
     jobs = []
     for case in suite:
         for (workload, peer), path in found.items():
-            if workload != case["workload"] or (case.get("peers") and peer not in case["peers"]):
+            if workload != case["workload"] or not suites.has_peer(case, peer):
                 continue
             for form in forms_of(path):
                 if case.get("forms") and form not in case["forms"]:
@@ -123,21 +136,36 @@ def plan(suite, found, quick, only):
                 if sizes is None or not re.search(only, f"{case['name']}.{peer}.{form}"):
                     continue
                 jobs.append({"case": case["name"], "workload": workload, "peer": peer, "form": form,
-                             "sizes": sizes, "path": path, "results": [], "error": None})
+                             "sizes": sizes, "environment": case.get("environment", {}).get(form, {}),
+                             "timeout": case.get("timeout"), "once_above": case.get("once_above"),
+                             "quiet": case.get("others_below", math.inf),
+                             "path": path, "results": [], "error": None, "seconds": 0})
     return jobs
 
 
-def measure(jobs, passes, timeout):
-    """Round robin over all jobs, so that a noisy minute hits every peer alike."""
-    for turn in range(passes):
+def measure(jobs, passes, timeout, time_for_repeats):
+    """Round robin over all jobs, so that a noisy minute hits every peer alike. A job that asks for quiet gets
+    up to as many passes again in place of those that others disturbed, until `time_for_repeats` seconds
+    are over."""
+    begin = time.monotonic()
+    for turn in range(2 * passes):
         for at, job in enumerate(jobs):
-            if job["error"]:
+            if turn >= passes and time.monotonic() - begin > time_for_repeats:
+                return
+            if sum(result["others"] <= job["quiet"] for result in job["results"]) >= passes:
+                continue
+            if job["error"] or job["seconds"] > (job["once_above"] or timeout):
                 continue
             if sys.stderr.isatty():
                 where = f"{turn + 1}/{passes} {at + 1}/{len(jobs)} {job['case']} {job['peer']} {job['form']}"
                 print(f"\r\033[K{where}", end="", file=sys.stderr)
-            result, job["error"] = run_once(job["path"], arguments_of(job["sizes"], job["form"]), timeout)
+            start, (everything, own) = time.monotonic(), cpu_seconds()
+            result, job["error"] = run_once(job["path"], arguments_of(job["sizes"], job["form"]),
+                                            job["timeout"] or timeout, job["environment"])
+            job["seconds"] = time.monotonic() - start
             if result:
+                more, ours = cpu_seconds()
+                result["others"] = max((more - everything) - (ours - own), 0) / job["seconds"]
                 job["results"].append(result)
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr)
@@ -183,16 +211,17 @@ def count_instructions(jobs, timeout):
 def summary(job):
     """What a job's passes come to: the samples of all of them, and the process medians."""
     results = job["results"]
-    keep = {key: job[key] for key in ("case", "workload", "peer", "form", "sizes", "error")}
+    keep = {key: job[key] for key in ("case", "workload", "peer", "form", "sizes", "environment", "error")}
     if "instructions" in job:
         keep["instructions"] = job["instructions"]
     if not results:
         return keep
     samples = [sample for result in results for sample in result["samples"]]
     keep.update(unit=results[0]["unit"], samples=samples, min=min(samples), median=statistics.median(samples),
-                process_medians=[result["median"] for result in results], ops=results[0]["ops"])
+                process_medians=[result["median"] for result in results],
+                others=[round(result["others"], 2) for result in results], ops=results[0]["ops"])
     known = {"workload", "peer", "form", "n", "rounds", "repeats", "workers", "unit", "ops", "min", "median",
-             "samples", "ns_per_op", "checked"}
+             "samples", "ns_per_op", "checked", "others"}
     keep["extras"] = {name: statistics.median(result[name] for result in results if name in result)
                       for name in results[0] if name not in known}
     return keep
@@ -223,12 +252,12 @@ def main():
     jobs = plan(suites.SUITES[options.suite], programs(options.bin.resolve()), options.quick, options.only)
     if not jobs:
         sys.exit("nothing to run")
-    passes = options.passes or (2 if options.quick else 5)
+    passes = options.passes or suites.passes_of(options.suite, options.quick)
     start = datetime.datetime.now(datetime.timezone.utc)
     data = {"suite": options.suite, "quick": options.quick, "passes": passes,
             "date": start.isoformat(timespec="seconds"), "machine": machine(), **build(options.bin.resolve()),
             **commit()}
-    measure(jobs, passes, options.timeout)
+    measure(jobs, passes, options.timeout, 60 if options.quick else 480)
     if options.instructions:
         count_instructions(jobs, options.timeout)
     data["seconds"] = (datetime.datetime.now(datetime.timezone.utc) - start).total_seconds()
@@ -241,7 +270,7 @@ def main():
     for path in report.plots(data, stem):
         print(f"plot: {path}")
     # A peer that cannot do a size is a result, and stands in the table as failed.
-    return 1 if any(job["error"] for job in jobs if job["peer"] == "weft") else 0
+    return 1 if any(job["error"] for job in jobs if job["peer"] in suites.OURS) else 0
 
 
 if __name__ == "__main__":

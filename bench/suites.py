@@ -2,10 +2,19 @@
 """What is run, at which size. A suite is a list of cases; a case runs a workload with every peer that has it.
 
 A case: name, workload, title, sizes (n, rounds, repeats, workers: the programs' options), quick (what
---quick changes); optional: peers, forms (only these), per_peer (sizes that differ, or None to leave it out;
-the key is a peer or "peer.form"), log (the plot's axis). Sizes that differ are for peers so slow that the
-common size would take minutes.
+--quick changes, or None to leave the case out); optional: peers, forms (only these), per_peer (sizes that
+differ, or None to leave it out; the key is a peer or "peer.form"), environment (of a form), goals (of a form,
+for the table of goals), log (the plot's axis). Sizes that differ are for peers so slow that the common size
+would take minutes. timeout (seconds), once_above (who takes longer is run once, whatever the passes),
+others_below (cores; a pass during which other processes used more is repeated).
 """
+
+import patterns_suite
+
+# Weft behind another library's interface. They run where a case names them.
+FRONTS = {"weft-abt"}
+# What is Weft is not what "x best" compares with.
+OURS = {"weft", *FRONTS}
 
 # A kernel thread a unit.
 _THREADS = ("pthreads", "std_async")
@@ -69,7 +78,107 @@ CORE = [
     },
 ]
 
-SUITES = {"core": CORE}
+# The figures of the Argobots paper (TPDS 2018), and what is asked of Weft's libabt beside Argobots.
+_ABT = ("argobots", "weft-abt")
+
+# A library that takes memory from malloc gets huge pages from it, also where the kernel wants to be asked.
+_HUGE = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+_HUGE_FORMS = ("huge_pages", "join_each", "join_each_lifo", "join_many", "private_pool", "no_migration",
+               "tasklet")
+
+
+def _phases(exponent):
+    n = 1 << exponent
+    return {
+        "name": f"phases-{n}", "workload": "phases", "title": f"create, join and free apart, N={n}",
+        "peers": _ABT, "environment": {form: _HUGE for form in _HUGE_FORMS},
+        "sizes": {"n": n, "rounds": max((1 << 17) // n, 1), "repeats": 3},
+        "quick": {"rounds": max((1 << 14) // n, 1)} if exponent in (6, 10, 14) else None,
+    }
+
+
+def _streams(workers):
+    return {
+        "name": f"streams-{workers}", "workload": "streams",
+        "title": f"a root a stream, batches of 256, {workers} streams",
+        "peers": (*_ABT, "qthreads", "massivethreads"),
+        "sizes": {"n": 256, "rounds": 400, "repeats": 5, "workers": workers},
+        "quick": {"rounds": 50, "repeats": 2} if workers <= 2 else None,
+    }
+
+
+_WAKE_WITHIN = {"ns": 50_000}
+
+ARGOBOTS = [
+    {
+        "name": f"create_join-{n}", "workload": "create_join", "title": f"create + join + free, N={n}",
+        "peers": _ABT, "sizes": {"n": n, "rounds": (1 << 17) // n, "repeats": 5},
+        "quick": {"rounds": (1 << 14) // n, "repeats": 3},
+        "goals": {"thread": {"instructions": 180, "ratio": 0.4}, "create_many": {"instructions": 150},
+                  "tasklet": {"instructions": 95}},
+    }
+    for n in (64, 4096)
+] + [
+    {
+        "name": "yield", "workload": "yield", "title": "yield between two threads, one stream", "peers": _ABT,
+        "sizes": {"n": 100000, "rounds": 5, "repeats": 5}, "quick": {"rounds": 2, "repeats": 3},
+        "goals": {"thread": {"instructions": 75, "ratio": 0.4}},
+    },
+    {
+        "name": "switch_to", "workload": "switch_to", "title": "switch to a named thread", "peers": _ABT,
+        "sizes": {"n": 100000, "rounds": 5, "repeats": 5}, "quick": {"rounds": 2, "repeats": 3},
+        "goals": {"yield_to": {}, "self_yield_to": {"instructions": 60}, "suspend_to": {"instructions": 55}},
+    },
+    {
+        "name": "mutex", "workload": "mutex", "title": "lock + unlock, uncontended, two kernel threads alive",
+        "peers": _ABT,
+        "sizes": {"n": 1000000, "rounds": 2, "repeats": 5}, "quick": {"n": 200000, "repeats": 3},
+        "goals": {"mutex": {"ratio": 0.7}},
+    },
+    {
+        "name": "wakeup", "workload": "wakeup", "title": "push to run on an idle stream", "log": True,
+        "peers": _ABT, "sizes": {"n": 200, "workers": 2}, "quick": {"n": 40},
+        "goals": {"push": _WAKE_WITHIN, "push_wait": _WAKE_WITHIN},
+    },
+    {
+        "name": "idle_join", "workload": "idle_join", "log": True,
+        "title": "join of an idle stream, or of a unit pushed to one", "peers": _ABT,
+        "sizes": {"n": 100, "workers": 2}, "quick": {"n": 10},
+        "per_peer": {"argobots.stream_wait": {"n": 10}},  # a tenth of a second each
+        "goals": {form: _WAKE_WITHIN for form in ("stream", "stream_wait", "unit", "unit_wait")},
+    },
+] + [_phases(exponent) for exponent in range(6, 20, 2)] + [_streams(workers) for workers in (1, 2, 4, 8)]
+
+SUITES = {"argobots": ARGOBOTS, "core": CORE, "patterns": patterns_suite.CASES}
+
+# How often each program is run: quick, and else.
+_PASSES = {"patterns": (2, 3)}
+
+_N = {"workload": "phases", "x": "n", "x_label": "threads"}
+_STREAMS = {"workload": "streams", "x": "workers", "x_label": "streams"}
+_PARTS = ("create", "join", "free")
+
+# Line plots over the cases of one workload: a panel for each of `parts` (a name of an extra figure; None: the
+# median), a line for each peer and form. Cases that stand in one have no bars of their own.
+FIGURES = {
+    "argobots": [
+        {"name": "fig3", "title": "Fig. 3: baseline", "forms": ("malloc_stacks",), "parts": _PARTS, **_N},
+        {"name": "fig4", "title": "Fig. 4: memory pools and huge pages", "parts": _PARTS,
+         "forms": ("malloc_stacks", "mempool", "huge_pages"), **_N},
+        {"name": "fig7", "title": "Fig. 7: join", "parts": ("join",),
+         "forms": ("huge_pages", "join_each", "join_each_lifo", "join_many"), **_N},
+        {"name": "fig8", "title": "Fig. 8: private pool, no migration", "parts": _PARTS,
+         "forms": ("join_many", "private_pool", "no_migration"), **_N},
+        {"name": "fig9", "title": "Fig. 9: baseline and everything switched on", "parts": _PARTS,
+         "forms": ("malloc_stacks", "no_migration", "tasklet"), **_N},
+        {"name": "fig10", "title": "Fig. 10: create and join; time, and CPU time of the process",
+         "parts": (None, "cpu"), "forms": ("thread", "tasklet", "parent_first"), **_STREAMS},
+        {"name": "fig11", "title": "Fig. 11: create and join, batches of 256",
+         "parts": ("least", "mean", "most"), "forms": ("thread",), **_STREAMS},
+        {"name": "fig12", "title": "Fig. 12: yield; time, and CPU time of the process",
+         "parts": (None, "cpu"), "forms": ("yield", "yield_to"), **_STREAMS},
+    ],
+}
 
 # Sizes for callgrind: small, since a run is fifty times slower there; "rounds" are those of the two runs. A
 # workload that is absent is not counted.
@@ -79,6 +188,7 @@ _INSTRUCTIONS = {
     "switch_to": {"n": 10000, "rounds": (1, 3), "repeats": 1},
     "fib": {"n": 18, "rounds": (1, 3), "repeats": 1},
     "mutex": {"n": 10000, "rounds": (1, 3), "repeats": 1},
+    "phases": {"n": 1024, "rounds": (2, 6), "repeats": 1},
 }
 
 # No stable count: kernel threads, other kernel threads that spin meanwhile, or a runtime valgrind cannot run.
@@ -92,6 +202,9 @@ _FLOORS = {("fib", "serial"), ("create_join", "openmp")}
 # Units without a stack of their own; they are compared among each other.
 _TASKLETS = {"tasklet", "tasklet_created"}
 
+# Workloads whose forms are different operations.
+_ALIKE_BY_FORM = {"phases", "idle_join"}
+
 # Of a core, while there is nothing to do: who polls wakes at once, and pays for it all the time.
 _BUSY_ABOVE = 0.25
 
@@ -100,7 +213,7 @@ def sizes_of(case, peer, form, quick):
     """The sizes of one peer's form in one case; None if it is left out."""
     overrides = case.get("per_peer", {})
     own = overrides.get(f"{peer}.{form}", overrides.get(peer, {}))
-    if own is None:
+    if own is None or (quick and case.get("quick", {}) is None):
         return None
     sizes = {**case["sizes"], **(case.get("quick", {}) if quick else {})}
     for name, value in own.items():
@@ -108,11 +221,19 @@ def sizes_of(case, peer, form, quick):
     return sizes
 
 
+def passes_of(suite, quick):
+    return _PASSES.get(suite, (2, 5))[0 if quick else 1]
+
+
 def instruction_sizes(workload, peer):
     """The sizes for counting instructions; None if this peer is not counted."""
     if peer in _UNCOUNTED and (workload, peer) not in _COUNTED_ANYWAY:
         return None
     return _INSTRUCTIONS.get(workload)
+
+
+def has_peer(case, peer):
+    return peer in case["peers"] if case.get("peers") else peer not in FRONTS
 
 
 def is_floor(workload, peer):
@@ -123,6 +244,10 @@ def kind_of(row):
     """Results of one kind are compared with each other."""
     if row.get("extras", {}).get("idle_cpu", 0) > _BUSY_ABOVE:
         return "busy"
+    if row["workload"] in _ALIKE_BY_FORM:
+        return row["form"]
+    if row["workload"] == "streams" and row["form"].startswith("yield"):
+        return "yield"
     if row["form"] in _TASKLETS:
         return "tasklet"
     return "spin" if row["form"] == "spin" else "thread"

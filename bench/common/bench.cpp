@@ -115,7 +115,9 @@ void pin_to_cpu(unsigned k) {
 }
 
 memory_use memory_now() {
-  return {kib_of("/proc/self/smaps_rollup", "Rss:") * 1024, kib_of("/proc/self/status", "VmPTE:") * 1024};
+  const char* maps = "/proc/self/smaps_rollup";
+  return {kib_of(maps, "Rss:") * 1024, kib_of("/proc/self/status", "VmPTE:") * 1024,
+          (kib_of(maps, "AnonHugePages:") + kib_of(maps, "Private_Hugetlb:")) * 1024};
 }
 
 } // namespace weft::bench

@@ -76,10 +76,12 @@ class recorder {
 // Binds the calling kernel thread, and those it starts later, to the k-th CPU of its affinity mask.
 void pin_to_cpu(unsigned k);
 
-// Resident bytes of this process (Rss) and bytes of page tables (VmPTE), from /proc.
+// Resident bytes of this process (Rss), bytes of page tables (VmPTE), and what of the resident bytes is in
+// huge pages, from /proc.
 struct memory_use {
   double resident = 0;
   double page_tables = 0;
+  double huge = 0;
 };
 memory_use memory_now();
 
