@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "weft/os/mapping.hpp"
 
+#include "weft/base/first_use.hpp"
 #include "weft/os/fault.hpp"
 
-#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -76,24 +76,21 @@ std::size_t number_in_file(const char* path, const char* key) noexcept {
 } // namespace
 
 std::size_t memory_page_bytes() noexcept {
-  static std::atomic<std::size_t> known{0};
-  // relaxed: every kernel thread computes the same number
-  std::size_t bytes = known.load(std::memory_order_relaxed);
-  if (bytes == 0) {
-    bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    known.store(bytes, std::memory_order_relaxed);
-  }
-  return bytes;
+  static constinit base::first_number bytes;
+  return bytes.get([]() noexcept { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); });
 }
 
 std::size_t huge_page_bytes() noexcept {
-  static const std::size_t bytes = number_in_file("/proc/meminfo", "Hugepagesize:") * 1024;
-  return bytes;
+  static constinit base::first_number bytes;
+  return bytes.get([]() noexcept { return number_in_file("/proc/meminfo", "Hugepagesize:") * 1024; });
 }
 
 std::size_t max_map_count() noexcept {
-  static const std::size_t count = number_in_file("/proc/sys/vm/max_map_count", "");
-  return count == 0 ? 65530 : count;
+  static constinit base::first_number count;
+  return count.get([]() noexcept {
+    const std::size_t number = number_in_file("/proc/sys/vm/max_map_count", "");
+    return number == 0 ? 65530 : number;
+  });
 }
 
 int map(std::size_t bytes, page_access wanted, void** result) noexcept {
@@ -145,17 +142,17 @@ int remove_guard(void* at, std::size_t bytes) noexcept {
 }
 
 bool guards_supported() noexcept {
-  static const bool supported = [] {
+  static constinit base::first_number supported;
+  return supported.get([]() noexcept -> std::size_t {
     const std::size_t page = memory_page_bytes();
     void* at = ::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED) {
-      return false;
+      return 0;
     }
     const bool works = ::madvise(at, page, MADV_GUARD_INSTALL) == 0;
     ::munmap(at, page);
-    return works;
-  }();
-  return supported;
+    return works ? 1 : 0;
+  }) != 0;
 }
 
 int discard(void* at, std::size_t bytes) noexcept {

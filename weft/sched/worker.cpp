@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "weft/base/assert.hpp"
+#include "weft/base/first_use.hpp"
 #include "weft/base/knob.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
@@ -426,18 +427,12 @@ namespace {
 // Whether there are more workers in the process than CPUs it may use: one that searches then takes the CPU
 // from one that has work.
 bool crowded() noexcept {
-  static constinit std::atomic<unsigned> cpus{
-      0}; // no static of a function: its lock could be held across a fork()
-  unsigned known = cpus.load(std::memory_order_relaxed);
-  if (known == 0) {
-    try {
-      known = default_worker_count();
-    } catch (const std::bad_alloc&) {
-      return false;
-    }
-    cpus.store(known, std::memory_order_relaxed);
+  static constinit base::first_number cpus;
+  try {
+    return workers_running.load(std::memory_order_relaxed) > cpus.get([] { return default_worker_count(); });
+  } catch (const std::bad_alloc&) {
+    return false;
   }
-  return workers_running.load(std::memory_order_relaxed) > known;
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "weft/topology/machine.hpp"
 
 #include "weft/base/assert.hpp"
+#include "weft/base/first_use.hpp"
 #include "weft/base/knob.hpp"
 #include "weft/os/cgroup.hpp"
 
@@ -29,14 +30,14 @@ using owned_topology = std::unique_ptr<hwloc_topology, destroy_topology>;
 
 // The mask before Weft binds anything.
 const os::cpu_list& first_mask() {
-  static const os::cpu_list mask = [] {
+  static constinit base::first_use<os::cpu_list> mask;
+  return mask.get([] {
     os::cpu_list cpus;
     if (os::current_affinity(cpus) != 0 || cpus.empty()) {
       cpus.assign(1, std::max(os::current_cpu(), 0));
     }
     return cpus;
-  }();
-  return mask;
+  });
 }
 
 owned_topology load(const char* synthetic) {
@@ -135,8 +136,8 @@ const char* name_of(distance value) noexcept {
 }
 
 const machine& machine::here() {
-  static const machine instance = builder::here();
-  return instance;
+  static constinit base::first_use<machine> instance;
+  return instance.get([] { return builder::here(); });
 }
 
 machine machine::synthetic(const char* description) {
