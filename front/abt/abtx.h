@@ -62,9 +62,12 @@ ABT_API_PUBLIC int ABTX_thread_detach(ABT_thread* thread);
  * Attributes hold for ULTs created with them. Later versions add kinds; unknown ones: ABT_ERR_INV_ARG. */
 
 typedef enum ABTX_technique {
-  ABTX_TECHNIQUE_DEFAULT = 0,          /* as the runtime chooses */
-  ABTX_TECHNIQUE_FULL_LAZY = 1,        /* a stack of its own, which it gets when it starts */
-  ABTX_TECHNIQUE_RUN_TO_COMPLETION = 2 /* the stack of the stream that runs it; it may not wait */
+  ABTX_TECHNIQUE_DEFAULT = 0,           /* as the runtime chooses */
+  ABTX_TECHNIQUE_FULL_LAZY = 1,         /* a stack of its own, which it gets when it starts */
+  ABTX_TECHNIQUE_RUN_TO_COMPLETION = 2, /* the stack of the stream that runs it; it may not wait */
+  ABTX_TECHNIQUE_INLINE_JOIN = 3        /* the stack of the ULT that joins or frees it, if it has not started by
+                                           then and the default size is left there; else as FULL_LAZY. Only
+                                           with the default stack size */
 } ABTX_technique;
 
 typedef enum ABTX_preemption {
@@ -87,7 +90,7 @@ ABT_API_PUBLIC int ABTX_thread_attr_set_preemption(ABT_thread_attr attr, ABTX_pr
  *  Contexts: init. Switches: never. Errors: INV_THREAD_ATTR. */
 ABT_API_PUBLIC int ABTX_thread_attr_get_preemption(ABT_thread_attr attr, ABTX_preemption* preemption);
 
-/** How the unit runs: never DEFAULT; RUN_TO_COMPLETION for a tasklet.
+/** How the unit runs: never DEFAULT; RUN_TO_COMPLETION for a tasklet; FULL_LAZY with a stack size of its own.
  *  Contexts: init. Switches: never. Errors: INV_THREAD. */
 ABT_API_PUBLIC int ABTX_thread_get_technique(ABT_thread thread, ABTX_technique* technique);
 

@@ -101,7 +101,7 @@ __attribute__((no_sanitize("undefined"))) int ABTX_thread_attr_set_technique(ABT
   thread_attr* a = attr_of(handle);
   if (a == nullptr)
     return ABT_ERR_INV_THREAD_ATTR;
-  if (technique < ABTX_TECHNIQUE_DEFAULT || technique > ABTX_TECHNIQUE_RUN_TO_COMPLETION)
+  if (technique < ABTX_TECHNIQUE_DEFAULT || technique > ABTX_TECHNIQUE_INLINE_JOIN)
     return ABT_ERR_INV_ARG;
   a->technique = technique;
   return ABT_SUCCESS;

@@ -9,6 +9,9 @@
 
 namespace weft::abt {
 
+// A ULT that has not started runs to its end on a stack of its own. False: it may not.
+bool run_on_its_own_stack(descriptor& u);
+
 // Into the list of the caller's worker, if `home` is that and a descriptor is at hand; else null. Calls
 // nothing.
 [[gnu::always_inline]] inline descriptor* make_here(worker& w, sched::pool* home, const unit::operations& o,
@@ -30,20 +33,63 @@ namespace weft::abt {
   return u;
 }
 
-// A unit that has ended here and never needed a unit_info.
-[[gnu::always_inline]] inline bool free_here(descriptor& u) noexcept {
-  if (closure_of(u).info.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
-    return false;
+// A unit that has ended and of which there is no more than its descriptor. `w` is the caller's.
+[[gnu::always_inline]] inline void free_plain(worker& w, descriptor& u) noexcept {
   u.operations = &freed_operations;
-  sched::free_unit(sched::here(), u);
+  sched::free_unit(w, u);
+}
+// The same, if that is so.
+[[gnu::always_inline]] inline bool free_if_plain(worker& w, descriptor& u, std::uint64_t kind) noexcept {
+  if (!u.traits.equals_relaxed(kind)) [[unlikely]]
+    return false;
+  free_plain(w, u);
   return true;
 }
 
-// A tasklet that its joiner has run: published as ended, for who still has the handle.
-[[gnu::always_inline]] inline void end_run_by_join(descriptor& u) noexcept {
+// The end of the accounts of a ULT that has returned, see settle_end().
+struct settle_returned {
+  [[gnu::always_inline]] static void plain(worker& w, descriptor& u) noexcept {
+    if (u.home.is(w.listed)) [[likely]] {
+      w.listed->count_unit_here(-1);
+    } else {
+      settle_end(u);
+    }
+  }
+  static void special(descriptor& u) noexcept { settle_end(u); }
+};
+
+// A ULT that has not started runs to its end on the caller's stack, which is not published: the caller's worker
+// afterwards. Null: it may not; nothing has changed.
+[[gnu::always_inline]] inline worker* run_on_callers_stack(worker& w, descriptor*& u) {
+  if constexpr (arch::has_marks) {
+    if (sched::inline_join::take_listed(w, *u)) [[likely]] {
+      const closure& c = closure_of(*u);
+      return &sched::inline_join::run_marked<settle_returned>(w, u, c.function, c.argument);
+    }
+  }
+  return nullptr;
+}
+
+// A tasklet that has not started runs on the caller's stack, which is not published. `finish(plain)` does the rest,
+// where `plain` says that there is no more of it than its descriptor. False: it may not run; nothing has changed.
+template <class Finish>
+[[gnu::always_inline]] inline bool run_tasklet_on_callers_stack(worker& w, descriptor& u, Finish finish) {
+  const closure& c = closure_of(u);
+  if (!sched::inline_join::run_tasklet(w, u, c.function, c.argument)) [[unlikely]]
+    return false;
+  if (u.traits.equals_relaxed(unit::kind_tasklet)) [[likely]] {
+    w.listed->count_unit_here(-1);
+    finish(true);
+  } else {
+    settle_end(u);
+    sched::end_inlined(u, *w.current);
+    finish(false);
+  }
+  return true;
+}
+[[gnu::always_inline]] inline void publish_end_of_tasklet(descriptor& u) noexcept {
   u.state.start_running();
-  u.state.finish();
-  u.join.finish_for_committed();
+  sched::inline_join::publish_end(u);
 }
 
 } // namespace weft::abt

@@ -57,6 +57,8 @@ void* stack_of(const descriptor& u) noexcept {
     return info->stack;
   if (u.stack == nullptr)
     return nullptr;                                                // it gets one when it starts
+  if (const descriptor* host = sched::host_of(u)) // on its joiner's stack, from where the joiner left off
+    return static_cast<std::byte*>(const_cast<void*>(arch::stack_pointer_of(host->context))) - stack_size_of(u);
   return reinterpret_cast<std::byte*>(u.stack) - stack_size_of(u); // what is beyond is a reserve
 }
 
@@ -196,7 +198,10 @@ int ABT_thread_get_attr(ABT_thread thread, ABT_thread_attr* result) {
 
 int ABTX_thread_get_technique(ABT_thread thread, ABTX_technique* technique) {
   return with_unit(thread, ABT_ERR_INV_THREAD, [&](descriptor& u) {
-    *technique = is_tasklet(u) ? ABTX_TECHNIQUE_RUN_TO_COMPLETION : ABTX_TECHNIQUE_FULL_LAZY;
+    const bool own_stack = u.stack_size() != 0 || u.has(unit::own_stack | unit::not_cancellable);
+    *technique = is_tasklet(u) ? ABTX_TECHNIQUE_RUN_TO_COMPLETION
+                 : own_stack   ? ABTX_TECHNIQUE_FULL_LAZY
+                               : ABTX_TECHNIQUE_INLINE_JOIN;
     return ABT_SUCCESS;
   });
 }

@@ -99,16 +99,32 @@ creation creation_for(void (*function)(void*), void* argument, ABT_thread_attr a
 }
 
 [[gnu::always_inline]] inline bool join_ult(ABT_thread handle) {
-  return !is_null(handle) && sched::start_by_join(unit_of(handle));
+  if (is_null(handle))
+    return false;
+  descriptor* u = &unit_of(handle);
+  if (run_on_callers_stack(sched::here(), u) == nullptr) [[unlikely]]
+    return run_on_its_own_stack(*u);
+  sched::inline_join::publish_end(*u);
+  return true;
 }
 
-// A ULT that can be started here and now, or has ended. Where a tool listens nobody has a list.
-[[gnu::always_inline]] inline bool free_ult(descriptor& u) {
-  if (!sched::start_by_join(u)) {
-    if (!u.join.has_ended() || sched::here().fifo == nullptr) [[unlikely]]
-      return false;
+// Where a tool listens nobody has a list.
+[[gnu::always_inline]] inline bool free_ended_ult(worker& w, descriptor& u) {
+  return u.join.has_ended() && w.fifo != nullptr && free_if_plain(w, u, unit::kind_thread);
+}
+
+// A ULT that can be started here and now, or has ended.
+[[gnu::always_inline]] inline bool free_ult(descriptor* u) {
+  worker& before = sched::here();
+  if (!u->state.is(unit::state::fresh))
+    return free_ended_ult(before, *u);
+  if (worker* now = run_on_callers_stack(before, u)) [[likely]] {
+    if (free_if_plain(*now, *u, unit::kind_thread)) [[likely]]
+      return true;
+    sched::inline_join::publish_end(*u);
+    return false;
   }
-  return free_here(u);
+  return run_on_its_own_stack(*u) && free_if_plain(sched::here(), *u, unit::kind_thread);
 }
 
 // The names of a unit in the two families of functions: its null handle, and the error for what is none.
@@ -132,12 +148,10 @@ template <class Names>
 }
 
 template <class Names>
-[[gnu::noinline]] int join_tasklet(ABT_thread handle) {
+[[gnu::noinline]] int join_tasklet(ABT_thread handle) noexcept {
   descriptor& u = unit_of(handle);
-  if (!sched::run_by_join(u)) [[unlikely]]
-    return join_slowly(handle, Names::error);
-  end_run_by_join(u);
-  return ABT_SUCCESS;
+  const bool run = run_tasklet_on_callers_stack(sched::here(), u, [&u](bool) { publish_end_of_tasklet(u); });
+  return run ? ABT_SUCCESS : join_slowly(handle, Names::error);
 }
 
 template <class Names>
@@ -147,20 +161,24 @@ template <class Names>
 
 template <class Names>
 [[gnu::noinline]] int free_thread(ABT_thread* handle, descriptor& u) {
-  if (!free_ult(u)) [[unlikely]]
+  if (!free_ult(&u)) [[unlikely]]
     return free_slowly(handle, null_handle<Names>(), Names::error);
   *handle = null_handle<Names>();
   return ABT_SUCCESS;
 }
 
+// Nothing may leave a tasklet by an exception: there is no frame below it.
 template <class Names>
-[[gnu::noinline]] int free_tasklet(ABT_thread* handle, descriptor& u) {
-  if (!sched::run_by_join(u)) [[unlikely]]
-    return free_slowly(handle, null_handle<Names>(), Names::error);
-  if (!free_here(u)) [[unlikely]] {
-    end_run_by_join(u);
+[[gnu::noinline]] int free_tasklet(ABT_thread* handle, descriptor& u) noexcept {
+  worker& w = sched::here();
+  const bool run = run_tasklet_on_callers_stack(w, u, [&](bool plain) {
+    if (plain) [[likely]]
+      return free_plain(w, u);
+    publish_end_of_tasklet(u);
     free_ended_unit(u);
-  }
+  });
+  if (!run) [[unlikely]]
+    return free_slowly(handle, null_handle<Names>(), Names::error);
   *handle = null_handle<Names>();
   return ABT_SUCCESS;
 }
@@ -360,7 +378,7 @@ int ABT_thread_free(ABT_thread* thread) {
 int ABT_thread_free_many(int count, ABT_thread* threads) {
   int worst = ABT_SUCCESS;
   for (int i = 0; i < count; ++i) {
-    if (is_ult_handle(threads[i]) && free_ult(unit_of(threads[i]))) [[likely]] {
+    if (is_ult_handle(threads[i]) && free_ult(&unit_of(threads[i]))) {
       threads[i] = ABT_THREAD_NULL;
       continue;
     }

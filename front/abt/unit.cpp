@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "front/abt/context.hpp"
+#include "front/abt/fast.hpp"
 #include "front/abt/key.hpp"
 #include "front/abt/pool.hpp"
 #include "front/abt/runtime.hpp"
@@ -67,11 +68,6 @@ void drop_info(descriptor& u) noexcept {
   count_end(u);
 }
 
-void run(descriptor& u) {
-  const closure& c = closure_of(u);
-  c.function(c.argument);
-  settle(u);
-}
 
 // Nothing may leave a tasklet by an exception: there is no frame below it.
 void run_tasklet(descriptor& u) noexcept {
@@ -122,6 +118,8 @@ void supply_stack(descriptor& u, const thread_attr& a) {
   auto* record = ::new (record_of(a.stack, a.stack_size)) memory::stack_record{};
   record->low = static_cast<std::byte*>(a.stack);
   record->size = a.stack_size;
+  record->inline_floor = memory::stack_options::inline_floor(
+      record->low, memory::stack_depot::process().options().inline_need());
   unit::extend(u).stack = record;
 }
 
@@ -151,6 +149,8 @@ std::uint64_t traits_for(const creation& c) {
   std::uint64_t traits = unit::kind_thread | unit::stack_size_trait(static_cast<std::uint32_t>(size));
   if (supplied)
     traits |= unit::supplied_stack;
+  if (c.attributes != nullptr && c.attributes->technique == ABTX_TECHNIQUE_FULL_LAZY)
+    traits |= unit::own_stack;
   return traits;
 }
 
@@ -163,11 +163,21 @@ void give_name(descriptor& u, pool& home) {
 
 } // namespace
 
-constinit const unit::operations ult_operations{&run,           &drop,    nullptr,     nullptr,
+void run_ult(descriptor& u) {
+  const closure& c = closure_of(u);
+  c.function(c.argument);
+  settle(u);
+}
+
+bool run_on_its_own_stack(descriptor& u) {
+  return !u.join.has_ended() && sched::start_by_join(u);
+}
+
+constinit const unit::operations ult_operations{&run_ult,       &drop,    nullptr,     nullptr,
                                                 &end_cancelled, &discard, &function_of};
 constinit const unit::operations tasklet_operations{&run_tasklet, &drop,    nullptr,     nullptr,
                                                     nullptr,      &discard, &function_of};
-constinit const unit::operations loop_operations{&run,           &drop,    nullptr,     nullptr,
+constinit const unit::operations loop_operations{&run_ult,       &drop,    nullptr,     nullptr,
                                                  &end_cancelled, &discard, &function_of};
 constinit const unit::operations primary_operations{nullptr, nullptr, nullptr, "primary ULT",
                                                     nullptr, nullptr, nullptr};
@@ -182,6 +192,7 @@ unit_info& info_of(descriptor& u) {
   if (info != nullptr)
     return *info;
   auto fresh = make_owned<unit_info>();
+  u.traits.fetch_or_acq_rel(unit::fronted); // first: who finds nothing in `traits` need not look for it
   // release: publishes it to info_if_any(); another thread may be faster
   if (slot.compare_exchange_strong(info, fresh.get(), std::memory_order_acq_rel, std::memory_order_acquire))
     return *fresh.release();
@@ -242,8 +253,8 @@ void revive_unit(descriptor& u, pool& home, void (*function)(void*), void* argum
   move_home(u, home);
   if (extension != nullptr)
     extension->stack = static_cast<memory::stack_record*>(record_of(info->stack, info->stack_size));
-  const std::uint64_t kept = u.traits.load_relaxed() & (unit::kind_mask | unit::supplied_stack |
-                                                        unit::extended | ~std::uint64_t{0xffffffff});
+  const std::uint64_t kept = u.traits.load_relaxed() & (unit::kind_mask | unit::supplied_stack | unit::own_stack |
+                                                        unit::extended | unit::fronted | ~std::uint64_t{0xffffffff});
   const unit::operations& operations = *u.operations;
   unit::initialise(u, operations, &home, kept);
   closure_of(u).function = function;
@@ -282,7 +293,7 @@ int join_unit(descriptor& u, int code) noexcept {
             poll_until([&u] { return u.join.has_ended(); });
           } else {
             const tool_reason why(ABT_SYNC_EVENT_TYPE_THREAD_JOIN, &u);
-            sched::join(u);
+            sched::join_elsewhere(u); // what may run on this stack has gone the fast way
           }
         }
         tell_tool(u, ABT_TOOL_EVENT_THREAD_JOIN);

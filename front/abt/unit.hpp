@@ -95,6 +95,8 @@ inline const closure& closure_of(const descriptor& u) noexcept {
   return *reinterpret_cast<const closure*>(u.closure);
 }
 
+// The function of a ULT, and the end of its accounts.
+void run_ult(descriptor& u);
 extern const unit::operations ult_operations;
 extern const unit::operations tasklet_operations;
 extern const unit::operations loop_operations; // ULTs that are a scheduler's loop

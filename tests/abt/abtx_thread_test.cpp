@@ -205,7 +205,8 @@ ABTX_technique technique_of(ABT_thread t) {
 
 TEST(ABTX_thread_attr_set_technique, is_what_threads_get) {
   const runtime rt;
-  for (const ABTX_technique wanted : {ABTX_TECHNIQUE_FULL_LAZY, ABTX_TECHNIQUE_RUN_TO_COMPLETION}) {
+  for (const ABTX_technique wanted :
+       {ABTX_TECHNIQUE_FULL_LAZY, ABTX_TECHNIQUE_RUN_TO_COMPLETION, ABTX_TECHNIQUE_INLINE_JOIN}) {
     const attributes attr;
     ASSERT_OK(ABTX_thread_attr_set_technique(attr, wanted));
     std::atomic<int> ran = 0;
@@ -229,7 +230,7 @@ TEST(ABTX_thread_attr_set_technique, refuses_unknown_values) {
   const runtime rt;
   const attributes attr;
   ASSERT_OK(ABTX_thread_attr_set_technique(attr, ABTX_TECHNIQUE_FULL_LAZY));
-  for (const int unknown : {-1, 3, 1000})
+  for (const int unknown : {-1, 4, 1000})
     EXPECT_ABT(ABT_ERR_INV_ARG, ABTX_thread_attr_set_technique(attr, static_cast<ABTX_technique>(unknown)));
   ABTX_technique still = ABTX_TECHNIQUE_DEFAULT;
   EXPECT_OK(ABTX_thread_attr_get_technique(attr, &still));
@@ -249,7 +250,8 @@ TEST(ABTX_thread_attr_get_technique, default_and_as_set) {
   EXPECT_OK(ABTX_thread_attr_get_technique(attr, &technique));
   EXPECT_EQ(technique, ABTX_TECHNIQUE_DEFAULT);
   for (const ABTX_technique wanted :
-       {ABTX_TECHNIQUE_RUN_TO_COMPLETION, ABTX_TECHNIQUE_FULL_LAZY, ABTX_TECHNIQUE_DEFAULT}) {
+       {ABTX_TECHNIQUE_RUN_TO_COMPLETION, ABTX_TECHNIQUE_FULL_LAZY, ABTX_TECHNIQUE_INLINE_JOIN,
+        ABTX_TECHNIQUE_DEFAULT}) {
     EXPECT_OK(ABTX_thread_attr_set_technique(attr, wanted));
     EXPECT_OK(ABTX_thread_attr_get_technique(attr, &technique));
     EXPECT_EQ(technique, wanted);

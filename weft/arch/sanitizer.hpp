@@ -33,6 +33,7 @@ namespace weft::arch::sanitizer {
 #if defined(WEFT_ASAN)
 
 inline constexpr const char* name = "address";
+inline constexpr bool watches_frames = true;
 inline constexpr bool watches_atomics = false;
 
 struct fiber {
@@ -85,6 +86,11 @@ inline void adopt_native(fiber& f) noexcept {
   __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
 }
 
+// `guest` runs on the stack of `host`.
+inline void share_fiber(fiber& guest, const fiber& host) noexcept {
+  guest = {nullptr, host.low, host.size};
+}
+
 class borrow_stack {
  public:
   explicit borrow_stack(const fiber& below) noexcept {
@@ -107,6 +113,7 @@ class borrow_stack {
 #elif defined(WEFT_TSAN)
 
 inline constexpr const char* name = "thread";
+inline constexpr bool watches_frames = true;
 inline constexpr bool watches_atomics = true;
 
 struct fiber {
@@ -138,6 +145,8 @@ inline void adopt_native(fiber& f) noexcept {
 }
 [[gnu::always_inline]] inline void first_arrival() noexcept {}
 
+inline void share_fiber(fiber&, const fiber&) noexcept {}
+
 class borrow_stack {
  public:
   explicit borrow_stack(const fiber&) noexcept {}
@@ -146,6 +155,7 @@ class borrow_stack {
 #else
 
 inline constexpr const char* name = "none";
+inline constexpr bool watches_frames = false;
 inline constexpr bool watches_atomics = false;
 
 struct fiber {};
@@ -158,6 +168,8 @@ inline void adopt_native(fiber&) noexcept {}
 [[gnu::always_inline]] inline void after_switch(fiber&) noexcept {}
 [[gnu::always_inline]] inline void cancelled_switch(fiber&) noexcept {}
 [[gnu::always_inline]] inline void first_arrival() noexcept {}
+
+inline void share_fiber(fiber&, const fiber&) noexcept {}
 
 class borrow_stack {
  public:

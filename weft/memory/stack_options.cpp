@@ -29,7 +29,9 @@ constinit base::integer_knob guard_size_knob{
     base::knob_scale::bytes,
     "guard below each stack; a frame larger than it can jump over it"};
 constinit base::choice_knob pages_knob{"WEFT_STACK_PAGES", 0, page_words, "memory pages under stacks"};
-const base::knob_list listed{size_knob, reserve_knob, guard_knob, guard_size_knob, pages_knob};
+constinit base::boolean_knob inline_knob{"WEFT_INLINE_JOIN", true,
+                                         "a thread that has not started runs on the stack of its joiner"};
+const base::knob_list listed{size_knob, reserve_knob, inline_knob, guard_knob, guard_size_knob, pages_knob};
 
 } // namespace
 
@@ -37,6 +39,7 @@ stack_options stack_options::from_knobs() noexcept {
   stack_options options;
   options.default_size = os::round_up_to_page(static_cast<std::size_t>(size_knob.get()));
   options.reserve = static_cast<std::size_t>(reserve_knob.get());
+  options.inline_joins = inline_knob.get();
   options.guard_bytes = os::round_up_to_page(static_cast<std::size_t>(guard_size_knob.get()));
   options.guard = static_cast<guard_mode>(guard_knob.get());
   options.pages = static_cast<stack_pages>(pages_knob.get());

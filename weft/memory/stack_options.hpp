@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How stacks are made: sizes, guards and pages, chosen once when a depot is built; the process's own depot
-// reads the knobs WEFT_STACK_SIZE, WEFT_STACK_RESERVE, WEFT_GUARD, WEFT_GUARD_SIZE, WEFT_STACK_PAGES and
-// WEFT_STACK_WATERMARK. Also the size classes: 4 KiB, 8, 12, 16, 24, 32, 48, 64, 96 ... 64 GiB, powers of two
+// reads the knobs WEFT_STACK_SIZE, WEFT_STACK_RESERVE, WEFT_INLINE_JOIN, WEFT_GUARD, WEFT_GUARD_SIZE,
+// WEFT_STACK_PAGES and WEFT_STACK_WATERMARK. Also the size classes: 4 KiB, 8, 12, 16, 24, 32, 48, 64, 96 ... 64 GiB, powers of two
 // and one and a half of them.
 #pragma once
 
@@ -36,6 +36,17 @@ struct stack_options {
   std::size_t guard_bytes = 4 << 10;
   guard_mode guard = guard_mode::automatic;
   stack_pages pages = stack_pages::normal;
+  // Whether a unit may run on the stack of the thread that joins it.
+  bool inline_joins = true;
+
+  // Bytes that a unit must find left on its joiner's stack to run there: the default size, whatever the
+  // joiner's own is. Contexts: all.
+  constexpr std::size_t inline_need() const noexcept { return inline_joins ? default_size : ~std::size_t{0}; }
+  // stack_record::inline_floor for a stack whose lowest usable byte is `low`. Contexts: all.
+  static const std::byte* inline_floor(const std::byte* low, std::size_t need) noexcept {
+    const auto at = reinterpret_cast<std::uintptr_t>(low);
+    return reinterpret_cast<const std::byte*>(need > ~at ? ~std::uintptr_t{0} : at + need);
+  }
 
   // As the knobs say. Contexts: thread, foreign kernel thread. Switches: never. Errors: a bad value is said
   // by its knob.

@@ -21,7 +21,7 @@ namespace weft::memory {
 class stack_slab;
 
 // Bits of stack_record::flags.
-enum stack_flag : std::uint16_t {
+enum stack_flag : std::uint8_t {
   stack_has_canary = 1, // the guard zone is readable and must stay zero; see check_canary()
 };
 
@@ -39,11 +39,13 @@ struct alignas(64) stack_record {
     const void* function;    // live: the thread's function, for messages and high-water marks; may be null
     std::size_t batch_count; // in the depot, first of a batch
   };
-  std::uint16_t size_class; // 0: the default size
-  std::uint16_t flags;      // stack_flag
-  std::uint32_t index;      // in its slab
+  // A frame above this address leaves the default size below it: a unit may run there, on its joiner's stack.
+  // null: on any frame; the end of the address space: on none.
+  const std::byte* inline_floor;
+  std::uint8_t size_class;  // 0: the default size
+  std::uint8_t flags;       // stack_flag
+  std::uint16_t index;      // in its slab
   std::uint32_t checker_id; // what annotate::register_stack() gave
-  std::uint32_t reserved;
 
   // 16-aligned (64 in fact); the first frame starts below. Contexts: all. Switches: never.
   void* initial_stack_pointer() noexcept { return this; }

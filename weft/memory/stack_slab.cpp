@@ -115,7 +115,8 @@ stack_slab* stack_slab::create(const stack_options& options, guard_mode guard, s
   slab->layout_ = stack_layout::of(options, nominal);
   slab->guard_ = guard;
   slab->guard_bytes_ = guard == guard_mode::none ? 0 : os::round_up_to_page(options.guard_bytes);
-  slab->size_class_ = static_cast<std::uint16_t>(size_class);
+  slab->size_class_ = static_cast<std::uint8_t>(size_class);
+  slab->inline_need_ = options.inline_need();
   if (!slab->map(pages, error)) {
     recycle_record(slab);
     return nullptr;
@@ -182,9 +183,10 @@ stack_record* stack_slab::dress(std::uint32_t index) noexcept {
   stack->slab = this;
   stack->owner = nullptr;
   stack->function = nullptr;
+  stack->inline_floor = stack_options::inline_floor(stack->low, inline_need_);
   stack->size_class = size_class_;
-  stack->flags = dressed_[index] == dress_state::canary ? stack_has_canary : 0;
-  stack->index = index;
+  stack->flags = static_cast<std::uint8_t>(dressed_[index] == dress_state::canary ? stack_has_canary : 0);
+  stack->index = static_cast<std::uint16_t>(index);
   stack->checker_id = annotate::register_stack(stack->low, stack);
   return stack;
 }

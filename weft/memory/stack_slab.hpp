@@ -86,9 +86,10 @@ class stack_slab {
   std::byte* base_;
   stack_layout layout_;
   std::size_t guard_bytes_;
+  std::size_t inline_need_; // what a unit that runs on its joiner's stack must find left
   guard_mode guard_;
   stack_pages pages_;
-  std::uint16_t size_class_;
+  std::uint8_t size_class_;
   std::uint32_t home_count_;
   base::atomic<std::uint32_t> protected_count_; // guards that count against vm.max_map_count
   bitmap home_;                                 // free, and in no chain

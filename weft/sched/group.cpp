@@ -341,6 +341,8 @@ void group::adopt_primary(worker& w) {
   p.stack.low = static_cast<std::byte*>(low);
   p.stack.size = size;
   p.stack.owner = &p.unit;
+  p.stack.inline_floor =
+      memory::stack_options::inline_floor(p.stack.low, w.stacks.depot().options().inline_need());
   p.unit.stack = &p.stack;
   p.host = &w;
   arch::sanitizer::adopt_native(p.unit.context.fiber);

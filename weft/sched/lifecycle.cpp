@@ -128,10 +128,7 @@ void complete(worker& w, descriptor& u) noexcept {
 [[noreturn, gnu::noinline]] void end_thread_slowly(descriptor* next = nullptr) noexcept {
   descriptor& u = *here().current;
   memory::verify_canary(*u.stack); // while the name is still there; giving the stack back looks again
-  if (u.has(unit::extended))
-    unit::drop_extension(u); // SWITCH: destructors are the user's code
-  if (u.has(unit::ends_process))
-    std::exit(0);
+  end_hosted(u); // SWITCH: destructors are the user's code
   worker& w = here();
   w.note(trace::event::stop_end, &u);
   w.handed = next;
@@ -171,6 +168,14 @@ bool start_from_deque(descriptor& u) {
   return true; // SWITCH: may have resumed on another worker
 }
 
+bool run_inlined_from_deque(descriptor& u) {
+  worker& w = here();
+  if (!inline_join::take_from_deque(w, u))
+    return false;
+  inline_join::run(w, u);
+  return true;
+}
+
 // A kernel thread that is no worker waits for a unit's end.
 class blocking_joiner final : public unit::joiner {
  public:
@@ -204,21 +209,48 @@ void worker_for_techniques::end_thread() noexcept {
   arch::restore(waiter->context);
 }
 
+const descriptor* host_of(const descriptor& u) noexcept {
+  return u.stack->owner != &u ? u.join.committed_waiter() : nullptr;
+}
+
+namespace {
+
+// The running thread's.
+descriptor* host() noexcept {
+  descriptor& u = *here().current;
+  memory::verify_canary(*u.stack);
+  return const_cast<descriptor*>(host_of(u));
+}
+
+} // namespace
+
 void end_now() noexcept {
   forget_exceptions();
+  if (descriptor* joiner = host())
+    arch::restore(joiner->context);
   W::end_thread();
 }
 
 void end_to_taken(descriptor& next) noexcept {
   forget_exceptions();
+  worker& w = here();
+  if (descriptor* joiner = host()) {
+    w.handed = &next;
+    w.current = &w.loop_unit;
+    arch::restore_with(*w.loop, [](void* u) { make_ready(*static_cast<descriptor*>(u)); }, joiner);
+  }
   end_thread_slowly(&next);
 }
 
-void end_without_stack(worker& w, descriptor& u) noexcept {
+void end_hosted(descriptor& u) noexcept {
   if (u.has(unit::extended))
     unit::drop_extension(u);
   if (u.has(unit::ends_process))
     std::exit(0);
+}
+
+void end_without_stack(worker& w, descriptor& u) noexcept {
+  end_hosted(u);
   complete(w, u);
 }
 
@@ -468,13 +500,16 @@ void submit_slowly(descriptor& u) {
 
 namespace {
 
-// The tasklet at the owner's end of the deque: run by a call, as by run_by_join(). False: not there, or not
-// to be had so.
-bool run_from_deque(descriptor& u) {
+// A tasklet that this worker may take: run by a call on the worker's stack. False: it is not to be had.
+bool run_on_workers_stack(descriptor& u) {
   worker& w = here();
   descriptor* self = w.current;
-  if (w.deque == nullptr || w.attention.load_relaxed() != 0 || --w.budget < 0 ||
-      !u.is_fresh_and(unit::kind_tasklet) || self->has(unit::kind_mask) || !w.deque->pop_bottom_if(&u)) {
+  if (!u.is_fresh_and(unit::kind_tasklet) || self->has(unit::kind_mask))
+    return false;
+  if (w.listed != nullptr && u.home.is(w.listed)) {
+    queue::intrusive_fifo::unlink(&u.link);
+  } else if (w.deque == nullptr || w.attention.load_relaxed() != 0 || --w.budget < 0 ||
+             !w.deque->pop_bottom_if(&u)) {
     return false;
   }
   w.current = &u;
@@ -488,15 +523,18 @@ bool run_from_deque(descriptor& u) {
 } // namespace
 
 void join_tasklet_slowly(descriptor& u) {
-  if (!run_from_deque(u))
+  if (!run_on_workers_stack(u))
     join_slowly(u);
   free_unit(here(), u);
 }
 
 void join_slowly(descriptor& u) {
-  if (u.join.has_ended())
-    return;
-  if (start_from_deque(u))
+  if (!u.join.has_ended() && !run_inlined_from_deque(u))
+    join_elsewhere(u);
+}
+
+void join_elsewhere(descriptor& u) {
+  if (u.join.has_ended() || start_by_join(u) || start_from_deque(u))
     return;
   if (!on_worker()) {
     blocking_joiner waiter;

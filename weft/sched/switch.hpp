@@ -10,6 +10,7 @@
 #include <new>
 #include <utility>
 
+#include "weft/sched/inline_join.hpp"
 #include "weft/sched/worker.hpp"
 #include "weft/technique/full_lazy.hpp"
 #include "weft/technique/run_to_completion.hpp"
@@ -35,6 +36,8 @@ WEFT_API void yield_to_unstarted(descriptor& next);
 // Makes the unit ready that has just left its stack.
 WEFT_API void republish(void* u);
 WEFT_API void join_slowly(descriptor& u);
+// As join(), but `u` does not run on the caller's stack. Its end is published.
+WEFT_API void join_elsewhere(descriptor& u);
 WEFT_API void join_tasklet_slowly(descriptor& u);
 // A descriptor from whatever cache the caller may use. Errors: std::bad_alloc.
 WEFT_API descriptor& allocate_unit_slowly();
@@ -66,13 +69,6 @@ WEFT_API void refuse_fork();
 // What a worker does from time to time: timers, event sources, what others ask of it. For long runs of forks
 // and joins, which make no other decision. Contexts: thread. Switches: may.
 WEFT_API void look_around();
-// After a call on the joiner's stack: looks around if that is due, and goes back to the joiner's own pool if
-// this worker does not serve it. Contexts: thread. Switches: may. A request to cancel waits for the next
-// scheduling point.
-WEFT_API void settle_after_inline_call() noexcept;
-// The rare part of the end of a unit that ran on its joiner's stack: local storage, and in the child of
-// fork() the joiner inherits what the unit was told. Switches: may (destructors).
-WEFT_API void end_inlined(descriptor& u, descriptor& joiner) noexcept;
 // Acts on a cancellation or migration that was asked of the running thread. Errors: throws
 // unit::exit_request.
 WEFT_API void act_on_requests();
@@ -233,10 +229,10 @@ template <bool FillIsTrivial, class Fill>
   return u;
 }
 
-// The fast path of join(): true when it was taken, and `u` has ended. False: nothing has changed.
+// A join that starts `u` on a stack of its own: true when it did, and `u` has ended. False: nothing has changed.
 [[gnu::always_inline]] inline bool start_by_join(descriptor& u) {
   worker& w = here();
-  if (!u.home.is(w.listed) || !u.is_fresh_and(unit::kind_thread)) [[unlikely]]
+  if (!u.home.is(w.listed) || !(u.is_fresh_and(unit::kind_thread) || u.is_fresh_and(unit::own_stack))) [[unlikely]]
     return false;
   descriptor& self = *w.current;
   if (--w.budget < 0 || self.has(unit::kind_mask) || arch::any(*w.exceptions)) [[unlikely]]
@@ -257,38 +253,30 @@ template <bool FillIsTrivial, class Fill>
   return true;
 }
 
-// Waits until `u` has ended; the caller then owns its descriptor. One caller a unit. A unit that has not
-// started and that this worker may take out of its pool is started by a jump, and the caller goes on at this
-// very place when it ends: that keeps the return predictor in step. Contexts: thread, foreign kernel thread.
-// Switches: may. Errors: std::system_error: resource_deadlock_would_occur (itself), operation_not_permitted
-// (tasklet).
+// Waits until `u` has ended; the caller then owns its descriptor, and nobody else may look at it. One caller a
+// unit. A unit that has not started and that this worker may take out of its pool runs on the caller's stack, or is
+// started by a jump, and the caller goes on at this very place when it ends: that keeps the return predictor in
+// step. Contexts: thread, foreign kernel thread. Switches: may. Errors: std::system_error:
+// resource_deadlock_would_occur (itself), operation_not_permitted (tasklet).
 [[gnu::always_inline]] inline void join(descriptor& u) {
-  if (!start_by_join(u)) [[unlikely]]
-    join_slowly(u);
-}
-
-// The fast path of join_tasklet(): true when it was taken, and `u` has run; its end is not published. False:
-// nothing has changed.
-[[gnu::always_inline]] inline bool run_by_join(descriptor& u) {
   worker& w = here();
-  descriptor* self = w.current;
-  if (!u.home.is(w.listed) || !u.is_fresh_and(unit::kind_tasklet) || self->has(unit::kind_mask)) [[unlikely]]
-    return false;
-  queue::intrusive_fifo::unlink(&u.link);
-  w.current = &u;
-  technique::run_to_completion::run(u, w.base);
-  w.current = self;
-  if (!u.traits.equals_relaxed(unit::kind_tasklet)) [[unlikely]]
-    end_inlined(u, *self);
-  return true;
+  if (inline_join::take_listed(w, u)) [[likely]] {
+    inline_join::run(w, u);
+  } else {
+    join_slowly(u);
+  }
 }
 
-// The same for a tasklet: run by a call on the worker's stack, if it has not started and this worker may take
-// it. Also frees it.
+// Waits until the tasklet has ended, and frees it. One that has not started and that this worker may take is run by a
+// call: on the caller's stack, if the default size is left there, else on the worker's. Contexts, errors: as join().
 [[gnu::always_inline]] inline void join_tasklet(descriptor& u) {
-  if (!run_by_join(u)) [[unlikely]]
+  worker& w = here();
+  const auto run = reinterpret_cast<arch::entry_function>(reinterpret_cast<void*>(u.operations->run));
+  if (!inline_join::run_tasklet(w, u, run, &u)) [[unlikely]]
     return join_tasklet_slowly(u);
-  free_unit(here(), u);
+  if (!u.traits.equals_relaxed(unit::kind_tasklet)) [[unlikely]]
+    end_inlined(u, *w.current);
+  free_unit(w, u);
 }
 
 } // namespace weft::sched

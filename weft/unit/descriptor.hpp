@@ -61,6 +61,8 @@ enum trait : std::uint64_t {
   supplied_stack =
       8 << 8, // on memory of the user's: extension::stack. Its size is set, so that fast paths pass by
 
+  own_stack = 16 << 8, // never on its joiner's
+
   cancel_requested = 1 << 16,
   migration_requested = 1 << 17,
   resume_permit = 1 << 18, // resume() came before suspend()
@@ -69,6 +71,7 @@ enum trait : std::uint64_t {
   extending = 1 << 21,     // somebody makes the extension
   extended = 1 << 22,      // it has one
   traced = 1 << 23,        // its end is to be recorded
+  fronted = 1 << 24,       // a front (abt) keeps more of it: its end is not a plain one
 
   // What a thread must not have to be switched from or to by a fast path.
   slow_mask = kind_mask | cancel_requested | migration_requested | ends_process,

@@ -56,6 +56,8 @@ class state_word {
     WEFT_ASSERT(load() == state::running || load() == state::fresh, "only a running unit can block");
     set(state::blocked);
   }
+  // A joiner on whose stack a unit has ended. It may have been made ready for that, and run already.
+  void go_on() noexcept { set(state::running); }
   void finish() noexcept {
     WEFT_ASSERT(load() == state::running, "only a running unit can finish");
     set(state::finished);

@@ -76,6 +76,34 @@ WEFT_API void make(context& fresh, void* top, std::size_t size, entry_function e
                    void* argument) noexcept;
 WEFT_API void call_on(context& below, entry_function function, void* argument) noexcept;
 
+// Whether call_marked() may be left through its mark: here it has none.
+inline constexpr bool has_marks = false;
+inline bool call_marked(context*&, void*&, entry_function function, void* argument) noexcept {
+  function(argument);
+  return true;
+}
+
+[[gnu::always_inline]] inline bool stack_is_above(const std::byte* const& floor) noexcept {
+  return static_cast<const std::byte*>(__builtin_frame_address(0)) > floor;
+}
+
+inline bool count_down(std::int32_t& count) noexcept {
+  return --count < 0;
+}
+
+// The rounding direction of the running code, to come back to; all that <cfenv> knows of FP control.
+class fp_control {
+ public:
+  fp_control() noexcept : rounding_(std::fegetround()) {}
+  void restore() const noexcept {
+    if (std::fegetround() != rounding_)
+      std::fesetround(rounding_);
+  }
+
+ private:
+  int rounding_;
+};
+
 // ucontext follows shadow stacks, so there is nothing to refuse.
 inline bool shadow_stack_active() noexcept {
   return false;

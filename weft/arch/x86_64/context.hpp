@@ -342,6 +342,105 @@ WEFT_API void make(context& fresh, void* top, std::size_t size, entry_function e
                : "rax", "rcx", "rbx", WEFT_CALL_CLOBBERS);
 }
 
+// Whether call_marked() may be left through its mark here: a sanitizer would have to be told that frames go.
+inline constexpr bool has_marks = !sanitizer::watches_frames;
+
+// Calls `function(argument)` on the caller's own stack. Meanwhile `mark` is a context that continues where the
+// call returns: restore(mark) or a switch to it abandons the call, from any depth and on any kernel thread. The
+// mark goes when the call ends. True: the function returned; false: it was abandoned. `mark` and `kept` are in
+// registers then. FP control is the caller's afterwards. An unwinder finds the end of the stack here, as below a
+// function that was started on one: `function` must not throw.
+[[gnu::always_inline]] inline bool call_marked(context*& mark, void*& kept, entry_function function,
+                                               void* argument) noexcept {
+  context* m = mark;
+  register void* k asm("r12") = kept;
+  // What stands below the red zone finds `kept` again after a jump to the mark, when only rsp, rbp and rsi (the
+  // context that is continued, in every form of the switch) are known. After a return it is free: there is
+  // room to look at the FP control words.
+  asm goto("leaq 1f(%%rip), %%rax\n"
+           "movq %%rsp, (%%rbx)\n"
+           "movq %%rbp, 8(%%rbx)\n"
+           "movq %%rax, 16(%%rbx)\n"
+           "stmxcsr 24(%%rbx)\n"
+           "fnstcw 28(%%rbx)\n" WEFT_OFF_STACK "addq $-144, %%rsp\n"
+           "andq $-16, %%rsp\n"
+           "movq %%r12, (%%rsp)\n"
+           "callq *%%rdx\n"
+           "stmxcsr (%%rsp)\n"
+           "movl (%%rsp), %%eax\n"
+           "xorl 24(%%rbx), %%eax\n"
+           "testl $-64, %%eax\n"
+           "jne 2f\n"
+           "3: fnstcw (%%rsp)\n"
+           "movzwl (%%rsp), %%eax\n"
+           "cmpw 28(%%rbx), %%ax\n"
+           "jne 4f\n"
+           "5: movq (%%rbx), %%rsp\n" WEFT_ON_STACK ".subsection 1\n"
+           "2: andl $-64, %%eax\n"
+           "xorl %%eax, (%%rsp)\n"
+           "ldmxcsr (%%rsp)\n"
+           "jmp 3b\n"
+           "4: fldcw 28(%%rbx)\n"
+           "jmp 5b\n"
+           "1: " WEFT_LANDING_PAD "movq %%rsi, %%rbx\n"
+           "leaq -144(%%rsp), %%rax\n"
+           "andq $-16, %%rax\n"
+           "movq (%%rax), %%r12\n"
+           "jmp %l[abandoned]\n"
+           ".previous\n"
+           : "+b"(m), "+r"(k), "+d"(function), "+D"(argument)
+           :
+           : "rax", "rcx", "rsi", "r13", "r14", "r15", WEFT_CALL_CLOBBERS
+           : abandoned);
+  mark = m;
+  kept = k;
+  return true;
+abandoned:
+  mark = m;
+  kept = k;
+  return false;
+}
+
+// The FP control words of the running code, to come back to. Changes nothing if they are the same; the flags
+// of MXCSR are neither compared nor changed.
+class fp_control {
+ public:
+  [[gnu::always_inline]] fp_control() noexcept { store(mxcsr_, x87_); }
+  [[gnu::always_inline]] void restore() const noexcept {
+    std::uint32_t mxcsr;
+    std::uint16_t x87;
+    store(mxcsr, x87);
+    if (((mxcsr ^ mxcsr_) & control_bits) != 0 || x87 != x87_) [[unlikely]]
+      load(mxcsr);
+  }
+
+ private:
+  static constexpr std::uint32_t control_bits = 0xffc0; // the rest are sticky flags
+  [[gnu::always_inline]] static void store(std::uint32_t& mxcsr, std::uint16_t& x87) noexcept {
+    asm volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(mxcsr), "=m"(x87));
+  }
+  [[gnu::cold, gnu::noinline]] void load(std::uint32_t flags) const noexcept {
+    const std::uint32_t mxcsr = (mxcsr_ & control_bits) | (flags & ~control_bits);
+    asm volatile("ldmxcsr %0\n\tfldcw %1" : : "m"(mxcsr), "m"(x87_));
+  }
+  std::uint32_t mxcsr_;
+  std::uint16_t x87_;
+};
+
+// Whether the caller's frame is above `floor`, all of it. Costs the caller no frame pointer.
+[[gnu::always_inline]] inline bool stack_is_above(const std::byte* const& floor) noexcept {
+  bool above;
+  asm volatile("cmpq %1, %%rsp" : "=@cca"(above) : "m"(floor));
+  return above;
+}
+
+// Takes one from `count`; whether it is below zero then. Two instructions, for which gcc sometimes takes five.
+[[gnu::always_inline]] inline bool count_down(std::int32_t& count) noexcept {
+  bool negative;
+  asm("subl $1, %0" : "+m"(count), "=@ccs"(negative));
+  return negative;
+}
+
 // Does this kernel thread run with a user shadow stack (CET)? The switch does not follow one: the first `ret`
 // after a switch would fault. Whoever starts a worker asks, and refuses. SIGNAL-SAFE. (rdssp is a
 // no-operation elsewhere.)

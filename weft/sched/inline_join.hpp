@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// Joins that run a unit on the joiner's stack (technique/inline_join.hpp): when a join may do so, and what the
+// scheduler has to keep in step.
+//
+// A join runs the unit so if the unit has not started, is in no way special (default stack size, nothing asked of
+// it), is in a pool that this worker may take it from, and the default stack size is left below the joiner, who
+// catches no exception at this moment. Else the unit gets a stack of its own (start_by_join and what follows it).
+#pragma once
+
+#include <cstddef>
+
+#include "weft/sched/worker.hpp"
+#include "weft/technique/inline_join.hpp"
+
+namespace weft::sched {
+
+// After a call on the joiner's stack: looks around if that is due, and goes back to the joiner's own pool if
+// this worker does not serve it. Contexts: thread. Switches: may. A request to cancel waits for the next
+// scheduling point.
+WEFT_API void settle_after_inline_call() noexcept;
+// The rare part of the end of a forked call or tasklet that ran on its joiner's stack: local storage, and in the
+// child of fork() the joiner inherits what the unit was told. Switches: may (destructors).
+WEFT_API void end_inlined(descriptor& u, descriptor& joiner) noexcept;
+// The same for a thread: if it is all that fork() left, the process ends with it, wherever its frames are.
+WEFT_API void end_hosted(descriptor& u) noexcept;
+
+// The joiner on whose stack `u`, which has started, was called by inline_join::run_marked(). Null: it has its own.
+[[nodiscard]] WEFT_API const descriptor* host_of(const descriptor& u) noexcept;
+
+class inline_join {
+ public:
+  // Takes `u` out of the worker's own list for a call. False: nothing has changed but the budget of decisions.
+  [[gnu::always_inline]] static bool take_listed(worker& w, descriptor& u) noexcept {
+    if (!u.home.is(w.listed) || !u.is_fresh_and(unit::kind_thread) || !may_host(w)) [[unlikely]]
+      return false;
+    if (arch::count_down(w.budget)) [[unlikely]]
+      return false;
+    queue::intrusive_fifo::unlink(&u.link);
+    return true;
+  }
+  // The same from the owner's end of the worker's deque.
+  static bool take_from_deque(worker& w, descriptor& u) noexcept {
+    return w.deque != nullptr && w.attention.load_relaxed() == 0 && u.is_fresh_and(unit::kind_thread) &&
+           --w.budget >= 0 && may_host(w) && w.deque->pop_bottom_if(&u);
+  }
+
+  // `w` runs the caller, who has taken `u`. The end of `u` is not published. Switches: may.
+  [[gnu::always_inline]] static void run(worker& w, descriptor& u) noexcept {
+    descriptor& joiner = begin(w, u);
+    technique::inline_join::call(u);
+    if (!u.traits.equals_relaxed(unit::kind_thread)) [[unlikely]]
+      end_hosted(u);
+    end(w, here(), u, joiner);
+  }
+  // The same for units that end by leaving their frames: end_now() comes back to here. Calls
+  // `function(argument)`; if that returns, Settle::plain(worker, unit) where nothing is special about the unit,
+  // else Settle::special(unit). Neither may switch. Not where arch::has_marks is false. Returns the worker that
+  // runs the caller now, and `u` in a register.
+  template <class Settle>
+  [[gnu::always_inline]] static worker& run_marked(worker& w, descriptor*& u, arch::entry_function function,
+                                                   void* argument) {
+    static_assert(offsetof(descriptor, context) == 0);
+    descriptor& self = begin(w, *u);
+    u->join.wait_before_start(self); // for end_now()
+    arch::context* mark = &self.context;
+    void* kept = u;
+    const bool returned = arch::call_marked(mark, kept, function, argument);
+    auto& joiner = *reinterpret_cast<descriptor*>(mark);
+    u = static_cast<descriptor*>(kept);
+    worker* now = &here();
+    if (returned && u->traits.equals_relaxed(unit::kind_thread)) [[likely]] {
+      Settle::plain(*now, *u);
+    } else {
+      if (returned)
+        Settle::special(*u);
+      end_hosted(*u);
+      now = &here();
+    }
+    return end(w, *now, *u, joiner);
+  }
+
+  // The same for a tasklet, which cannot move to another worker; the caller does the rest. False: nothing has
+  // changed.
+  [[gnu::always_inline]] static bool run_tasklet(worker& w, descriptor& u, arch::entry_function function,
+                                                 void* argument) {
+    descriptor& joiner = *w.current;
+    if (!u.home.is(w.listed) || !u.is_fresh_and(unit::kind_tasklet) || joiner.has(unit::kind_mask) ||
+        !technique::inline_join::has_room(*joiner.stack)) [[unlikely]]
+      return false;
+    queue::intrusive_fifo::unlink(&u.link);
+    w.current = &u;
+    function(argument);
+    w.current = &joiner;
+    return true;
+  }
+
+  // For those who keep `u`: published as ended.
+  [[gnu::always_inline]] static void publish_end(descriptor& u) noexcept {
+    u.state.finish();
+    u.join.finish_for_committed();
+  }
+
+ private:
+  [[gnu::always_inline]] static bool may_host(const worker& w) noexcept {
+    const descriptor& self = *w.current;
+    return !self.has(unit::kind_mask) && !arch::any(*w.exceptions) &&
+           technique::inline_join::has_room(*self.stack);
+  }
+  [[gnu::always_inline]] static descriptor& begin(worker& w, descriptor& u) noexcept {
+    descriptor& joiner = *w.current;
+    u.stack = joiner.stack; // so that it counts as started where it deviates
+    arch::sanitizer::share_fiber(u.context.fiber, joiner.context.fiber);
+    joiner.state.block();
+    u.state.start_running();
+    w.current = &u;
+    return joiner;
+  }
+  // SWITCH: the unit may have moved to another worker, and the joiner's stack with it: `now`. Returns who runs
+  // the joiner then.
+  [[gnu::always_inline]] static worker& end(worker& before, worker& now, descriptor& u, descriptor& joiner) {
+    u.stack = nullptr;
+    now.current = &joiner;
+    joiner.state.go_on();
+    if (&now == &before) [[likely]]
+      return now;
+    settle_after_inline_call();
+    return here();
+  }
+};
+
+} // namespace weft::sched

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// A join that runs the unit by a call on the joiner's own stack: ours, none of the paper's. The joiner could do
+// nothing else anyway: if the unit deviates, both wait together, and whoever resumes the unit goes on on this
+// stack. So there is no promotion, any scheduler will do, and the price is about RtC's.
+//
+// The unit keeps its identity: it is `current`, has its own local storage and its own place in pools. Its FP
+// control starts as the joiner's and goes with it.
+#pragma once
+
+#include "weft/arch/arch.hpp"
+#include "weft/memory/stack_record.hpp"
+#include "weft/unit/descriptor.hpp"
+#include "weft/unit/exit.hpp"
+
+namespace weft::technique {
+
+struct inline_join {
+  // Whether the default stack size is left below the caller's frame.
+  [[gnu::always_inline]] static bool has_room(const memory::stack_record& joiners) noexcept {
+    return arch::stack_is_above(joiners.inline_floor);
+  }
+
+  // Exceptions stop here: one that nobody catches ends the process.
+  [[gnu::always_inline]] static void call(unit::descriptor& u) noexcept {
+    const arch::fp_control joiners;
+    try {
+      u.operations->run(u);
+    } catch (const unit::exit_request&) {
+    }
+    joiners.restore();
+  }
+
+};
+
+} // namespace weft::technique
