@@ -65,9 +65,9 @@ typedef enum ABTX_technique {
   ABTX_TECHNIQUE_DEFAULT = 0,           /* as the runtime chooses */
   ABTX_TECHNIQUE_FULL_LAZY = 1,         /* a stack of its own, which it gets when it starts */
   ABTX_TECHNIQUE_RUN_TO_COMPLETION = 2, /* the stack of the stream that runs it; it may not wait */
-  ABTX_TECHNIQUE_INLINE_JOIN = 3        /* the stack of the ULT that joins or frees it, if it has not started by
-                                           then and the default size is left there; else as FULL_LAZY. Only
-                                           with the default stack size */
+  ABTX_TECHNIQUE_INLINE_JOIN = 3        /* the stack of the ULT that joins or frees it, if it has not
+                                           started by then and the default size is left there; else as
+                                           FULL_LAZY. Only with the default stack size */
 } ABTX_technique;
 
 typedef enum ABTX_preemption {

@@ -58,8 +58,8 @@ struct settle_returned {
   static void special(descriptor& u) noexcept { settle_end(u); }
 };
 
-// A ULT that has not started runs to its end on the caller's stack, which is not published: the caller's worker
-// afterwards. Null: it may not; nothing has changed.
+// A ULT that has not started runs to its end on the caller's stack, which is not published: the caller's
+// worker afterwards. Null: it may not; nothing has changed.
 [[gnu::always_inline]] inline worker* run_on_callers_stack(worker& w, descriptor*& u) {
   if constexpr (arch::has_marks) {
     if (sched::inline_join::take_listed(w, *u)) [[likely]] {
@@ -70,8 +70,9 @@ struct settle_returned {
   return nullptr;
 }
 
-// A tasklet that has not started runs on the caller's stack, which is not published. `finish(plain)` does the rest,
-// where `plain` says that there is no more of it than its descriptor. False: it may not run; nothing has changed.
+// A tasklet that has not started runs on the caller's stack, which is not published. `finish(plain)` does the
+// rest, where `plain` says that there is no more of it than its descriptor. False: it may not run; nothing
+// has changed.
 template <class Finish>
 [[gnu::always_inline]] inline bool run_tasklet_on_callers_stack(worker& w, descriptor& u, Finish finish) {
   const closure& c = closure_of(u);

@@ -56,9 +56,10 @@ void* stack_of(const descriptor& u) noexcept {
   if (info != nullptr && info->stack != nullptr)
     return info->stack;
   if (u.stack == nullptr)
-    return nullptr;                                                // it gets one when it starts
+    return nullptr;                               // it gets one when it starts
   if (const descriptor* host = sched::host_of(u)) // on its joiner's stack, from where the joiner left off
-    return static_cast<std::byte*>(const_cast<void*>(arch::stack_pointer_of(host->context))) - stack_size_of(u);
+    return static_cast<std::byte*>(const_cast<void*>(arch::stack_pointer_of(host->context))) -
+           stack_size_of(u);
   return reinterpret_cast<std::byte*>(u.stack) - stack_size_of(u); // what is beyond is a reserve
 }
 

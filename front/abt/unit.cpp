@@ -68,7 +68,6 @@ void drop_info(descriptor& u) noexcept {
   count_end(u);
 }
 
-
 // Nothing may leave a tasklet by an exception: there is no frame below it.
 void run_tasklet(descriptor& u) noexcept {
   const closure& c = closure_of(u);
@@ -253,8 +252,9 @@ void revive_unit(descriptor& u, pool& home, void (*function)(void*), void* argum
   move_home(u, home);
   if (extension != nullptr)
     extension->stack = static_cast<memory::stack_record*>(record_of(info->stack, info->stack_size));
-  const std::uint64_t kept = u.traits.load_relaxed() & (unit::kind_mask | unit::supplied_stack | unit::own_stack |
-                                                        unit::extended | unit::fronted | ~std::uint64_t{0xffffffff});
+  const std::uint64_t kept =
+      u.traits.load_relaxed() & (unit::kind_mask | unit::supplied_stack | unit::own_stack | unit::extended |
+                                 unit::fronted | ~std::uint64_t{0xffffffff});
   const unit::operations& operations = *u.operations;
   unit::initialise(u, operations, &home, kept);
   closure_of(u).function = function;

@@ -176,7 +176,7 @@ TEST(better_than_upstream, an_overflow_of_the_default_stack_is_noticed) {
         const runtime rt;
         ABT_thread t = ABT_THREAD_NULL;
         ABT_thread_create(self_pool(), overflow, nullptr, ABT_THREAD_ATTR_NULL, &t);
-        ABT_thread_yield(); // it runs on a stack of its own: ABT_thread_free() would call it on ours, which is large
+        ABT_thread_yield(); // on a stack of its own: ABT_thread_free() would call it on ours, which is large
         ABT_thread_free(&t);
       },
       "stack overflow");

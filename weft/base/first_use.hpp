@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Facts that are learned on first use, without a lock. A static of a function has one: fork() on another kernel
-// thread while the first use is under way leaves it held in the child, for ever. Here two kernel threads may both
-// learn the fact; one answer stays.
+// Facts that are learned on first use, without a lock. A static of a function has one: fork() on another
+// kernel thread while the first use is under way leaves it held in the child, for ever. Here two kernel
+// threads may both learn the fact; one answer stays.
 //
 // Contexts: all in which `learn` may be called.
 #pragma once
@@ -24,7 +24,8 @@ class first_use {
       return *known;
     auto fresh = std::make_unique<const T>(learn());
     const T* first = nullptr;
-    if (known_.compare_exchange_strong(first, fresh.get(), std::memory_order_acq_rel, std::memory_order_acquire))
+    if (known_.compare_exchange_strong(first, fresh.get(), std::memory_order_acq_rel,
+                                       std::memory_order_acquire))
       return *fresh.release();
     return *first;
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How stacks are made: sizes, guards and pages, chosen once when a depot is built; the process's own depot
 // reads the knobs WEFT_STACK_SIZE, WEFT_STACK_RESERVE, WEFT_INLINE_JOIN, WEFT_GUARD, WEFT_GUARD_SIZE,
-// WEFT_STACK_PAGES and WEFT_STACK_WATERMARK. Also the size classes: 4 KiB, 8, 12, 16, 24, 32, 48, 64, 96 ... 64 GiB, powers of two
-// and one and a half of them.
+// WEFT_STACK_PAGES and WEFT_STACK_WATERMARK. Also the size classes: 4 KiB, 8, 12, 16, 24, 32, 48, 64, 96 ...
+// 64 GiB, powers of two and one and a half of them.
 #pragma once
 
 #include "weft/base/export.hpp"

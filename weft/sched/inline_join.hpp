@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Joins that run a unit on the joiner's stack (technique/inline_join.hpp): when a join may do so, and what the
-// scheduler has to keep in step.
+// Joins that run a unit on the joiner's stack (technique/inline_join.hpp): when a join may do so, and what
+// the scheduler has to keep in step.
 //
-// A join runs the unit so if the unit has not started, is in no way special (default stack size, nothing asked of
-// it), is in a pool that this worker may take it from, and the default stack size is left below the joiner, who
-// catches no exception at this moment. Else the unit gets a stack of its own (start_by_join and what follows it).
+// A join runs the unit so if the unit has not started, is in no way special (default stack size, nothing
+// asked of it), is in a pool that this worker may take it from, and the default stack size is left below the
+// joiner, who catches no exception at this moment. Else the unit gets a stack of its own (start_by_join and
+// what follows it).
 #pragma once
 
 #include <cstddef>
@@ -18,18 +19,20 @@ namespace weft::sched {
 // this worker does not serve it. Contexts: thread. Switches: may. A request to cancel waits for the next
 // scheduling point.
 WEFT_API void settle_after_inline_call() noexcept;
-// The rare part of the end of a forked call or tasklet that ran on its joiner's stack: local storage, and in the
-// child of fork() the joiner inherits what the unit was told. Switches: may (destructors).
+// The rare part of the end of a forked call or tasklet that ran on its joiner's stack: local storage, and in
+// the child of fork() the joiner inherits what the unit was told. Switches: may (destructors).
 WEFT_API void end_inlined(descriptor& u, descriptor& joiner) noexcept;
 // The same for a thread: if it is all that fork() left, the process ends with it, wherever its frames are.
 WEFT_API void end_hosted(descriptor& u) noexcept;
 
-// The joiner on whose stack `u`, which has started, was called by inline_join::run_marked(). Null: it has its own.
+// The joiner on whose stack `u`, which has started, was called by inline_join::run_marked(). Null: it has its
+// own.
 [[nodiscard]] WEFT_API const descriptor* host_of(const descriptor& u) noexcept;
 
 class inline_join {
  public:
-  // Takes `u` out of the worker's own list for a call. False: nothing has changed but the budget of decisions.
+  // Takes `u` out of the worker's own list for a call. False: nothing has changed but the budget of
+  // decisions.
   [[gnu::always_inline]] static bool take_listed(worker& w, descriptor& u) noexcept {
     if (!u.home.is(w.listed) || !u.is_fresh_and(unit::kind_thread) || !may_host(w)) [[unlikely]]
       return false;
@@ -44,18 +47,19 @@ class inline_join {
            --w.budget >= 0 && may_host(w) && w.deque->pop_bottom_if(&u);
   }
 
-  // `w` runs the caller, who has taken `u`. The end of `u` is not published. Switches: may.
+  // `w` runs the caller, who has taken `u`. Switches: may.
   [[gnu::always_inline]] static void run(worker& w, descriptor& u) noexcept {
     descriptor& joiner = begin(w, u);
     technique::inline_join::call(u);
     if (!u.traits.equals_relaxed(unit::kind_thread)) [[unlikely]]
       end_hosted(u);
+    u.join.finish_for_committed(); // for who waits until it has moved or ended
     end(w, here(), u, joiner);
   }
   // The same for units that end by leaving their frames: end_now() comes back to here. Calls
-  // `function(argument)`; if that returns, Settle::plain(worker, unit) where nothing is special about the unit,
-  // else Settle::special(unit). Neither may switch. Not where arch::has_marks is false. Returns the worker that
-  // runs the caller now, and `u` in a register.
+  // `function(argument)`, and does not publish the end; if it returns, Settle::plain(worker, unit) where
+  // nothing is special about the unit, else Settle::special(unit). Neither may switch. Not where
+  // arch::has_marks is false. Returns the worker that runs the caller now, and `u` in a register.
   template <class Settle>
   [[gnu::always_inline]] static worker& run_marked(worker& w, descriptor*& u, arch::entry_function function,
                                                    void* argument) {
@@ -115,8 +119,8 @@ class inline_join {
     w.current = &u;
     return joiner;
   }
-  // SWITCH: the unit may have moved to another worker, and the joiner's stack with it: `now`. Returns who runs
-  // the joiner then.
+  // SWITCH: the unit may have moved to another worker, and the joiner's stack with it: `now`. Returns who
+  // runs the joiner then.
   [[gnu::always_inline]] static worker& end(worker& before, worker& now, descriptor& u, descriptor& joiner) {
     u.stack = nullptr;
     now.current = &joiner;

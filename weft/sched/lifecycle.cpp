@@ -128,7 +128,7 @@ void complete(worker& w, descriptor& u) noexcept {
 [[noreturn, gnu::noinline]] void end_thread_slowly(descriptor* next = nullptr) noexcept {
   descriptor& u = *here().current;
   memory::verify_canary(*u.stack); // while the name is still there; giving the stack back looks again
-  end_hosted(u); // SWITCH: destructors are the user's code
+  end_hosted(u);                   // SWITCH: destructors are the user's code
   worker& w = here();
   w.note(trace::event::stop_end, &u);
   w.handed = next;

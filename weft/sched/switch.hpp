@@ -229,10 +229,12 @@ template <bool FillIsTrivial, class Fill>
   return u;
 }
 
-// A join that starts `u` on a stack of its own: true when it did, and `u` has ended. False: nothing has changed.
+// A join that starts `u` on a stack of its own: true when it did, and `u` has ended. False: nothing has
+// changed.
 [[gnu::always_inline]] inline bool start_by_join(descriptor& u) {
   worker& w = here();
-  if (!u.home.is(w.listed) || !(u.is_fresh_and(unit::kind_thread) || u.is_fresh_and(unit::own_stack))) [[unlikely]]
+  if (!u.home.is(w.listed) || !(u.is_fresh_and(unit::kind_thread) || u.is_fresh_and(unit::own_stack)))
+      [[unlikely]]
     return false;
   descriptor& self = *w.current;
   if (--w.budget < 0 || self.has(unit::kind_mask) || arch::any(*w.exceptions)) [[unlikely]]
@@ -253,11 +255,11 @@ template <bool FillIsTrivial, class Fill>
   return true;
 }
 
-// Waits until `u` has ended; the caller then owns its descriptor, and nobody else may look at it. One caller a
-// unit. A unit that has not started and that this worker may take out of its pool runs on the caller's stack, or is
-// started by a jump, and the caller goes on at this very place when it ends: that keeps the return predictor in
-// step. Contexts: thread, foreign kernel thread. Switches: may. Errors: std::system_error:
-// resource_deadlock_would_occur (itself), operation_not_permitted (tasklet).
+// Waits until `u` has ended; the caller then owns its descriptor, and nobody else may look at it. One caller
+// a unit. A unit that has not started and that this worker may take out of its pool runs on the caller's
+// stack, or is started by a jump, and the caller goes on at this very place when it ends: that keeps the
+// return predictor in step. Contexts: thread, foreign kernel thread. Switches: may. Errors:
+// std::system_error: resource_deadlock_would_occur (itself), operation_not_permitted (tasklet).
 [[gnu::always_inline]] inline void join(descriptor& u) {
   worker& w = here();
   if (inline_join::take_listed(w, u)) [[likely]] {
@@ -267,8 +269,9 @@ template <bool FillIsTrivial, class Fill>
   }
 }
 
-// Waits until the tasklet has ended, and frees it. One that has not started and that this worker may take is run by a
-// call: on the caller's stack, if the default size is left there, else on the worker's. Contexts, errors: as join().
+// Waits until the tasklet has ended, and frees it. One that has not started and that this worker may take is
+// run by a call: on the caller's stack, if the default size is left there, else on the worker's. Contexts,
+// errors: as join().
 [[gnu::always_inline]] inline void join_tasklet(descriptor& u) {
   worker& w = here();
   const auto run = reinterpret_cast<arch::entry_function>(reinterpret_cast<void*>(u.operations->run));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A join that runs the unit by a call on the joiner's own stack: ours, none of the paper's. The joiner could do
-// nothing else anyway: if the unit deviates, both wait together, and whoever resumes the unit goes on on this
-// stack. So there is no promotion, any scheduler will do, and the price is about RtC's.
+// A join that runs the unit by a call on the joiner's own stack: ours, none of the paper's. The joiner could
+// do nothing else anyway: if the unit deviates, both wait together, and whoever resumes the unit goes on on
+// this stack. So there is no promotion, any scheduler will do, and the price is about RtC's.
 //
 // The unit keeps its identity: it is `current`, has its own local storage and its own place in pools. Its FP
 // control starts as the joiner's and goes with it.
@@ -29,7 +29,6 @@ struct inline_join {
     }
     joiners.restore();
   }
-
 };
 
 } // namespace weft::technique

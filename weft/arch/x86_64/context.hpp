@@ -345,26 +345,29 @@ WEFT_API void make(context& fresh, void* top, std::size_t size, entry_function e
 // Whether call_marked() may be left through its mark here: a sanitizer would have to be told that frames go.
 inline constexpr bool has_marks = !sanitizer::watches_frames;
 
-// Calls `function(argument)` on the caller's own stack. Meanwhile `mark` is a context that continues where the
-// call returns: restore(mark) or a switch to it abandons the call, from any depth and on any kernel thread. The
-// mark goes when the call ends. True: the function returned; false: it was abandoned. `mark` and `kept` are in
-// registers then. FP control is the caller's afterwards. An unwinder finds the end of the stack here, as below a
-// function that was started on one: `function` must not throw.
+// Calls `function(argument)` on the caller's own stack. Meanwhile `mark` is a context that continues where
+// the call returns: restore(mark) or a switch to it abandons the call, from any depth and on any kernel
+// thread. The mark goes when the call ends. True: the function returned; false: it was abandoned. `mark` and
+// `kept` are in registers then. FP control is the caller's afterwards. An unwinder finds the end of the stack
+// here, as below a function that was started on one: `function` must not throw.
 [[gnu::always_inline]] inline bool call_marked(context*& mark, void*& kept, entry_function function,
                                                void* argument) noexcept {
   context* m = mark;
   register void* k asm("r12") = kept;
-  // What stands below the red zone finds `kept` again after a jump to the mark, when only rsp, rbp and rsi (the
-  // context that is continued, in every form of the switch) are known. After a return it is free: there is
-  // room to look at the FP control words.
-  asm goto("leaq 1f(%%rip), %%rax\n"
+  // The mark's sp is that of the call, below the red zone. There stands what a jump to the mark has to find
+  // again, when only rsp, rbp and rsi (the context that is continued, in every form of the switch) are known,
+  // and whoever borrows the mark's stack steps below it: `kept`, and sp as it was. After a return the first
+  // is free: there is room to look at the FP control words.
+  asm goto("movq %%rsp, %%rcx\n"
+           "leaq 1f(%%rip), %%rax\n" WEFT_OFF_STACK "addq $-144, %%rsp\n"
+           "andq $-16, %%rsp\n"
+           "movq %%r12, (%%rsp)\n"
+           "movq %%rcx, 8(%%rsp)\n"
            "movq %%rsp, (%%rbx)\n"
            "movq %%rbp, 8(%%rbx)\n"
            "movq %%rax, 16(%%rbx)\n"
            "stmxcsr 24(%%rbx)\n"
-           "fnstcw 28(%%rbx)\n" WEFT_OFF_STACK "addq $-144, %%rsp\n"
-           "andq $-16, %%rsp\n"
-           "movq %%r12, (%%rsp)\n"
+           "fnstcw 28(%%rbx)\n"
            "callq *%%rdx\n"
            "stmxcsr (%%rsp)\n"
            "movl (%%rsp), %%eax\n"
@@ -375,7 +378,7 @@ inline constexpr bool has_marks = !sanitizer::watches_frames;
            "movzwl (%%rsp), %%eax\n"
            "cmpw 28(%%rbx), %%ax\n"
            "jne 4f\n"
-           "5: movq (%%rbx), %%rsp\n" WEFT_ON_STACK ".subsection 1\n"
+           "5: movq 8(%%rsp), %%rsp\n" WEFT_ON_STACK ".subsection 1\n"
            "2: andl $-64, %%eax\n"
            "xorl %%eax, (%%rsp)\n"
            "ldmxcsr (%%rsp)\n"
@@ -383,9 +386,8 @@ inline constexpr bool has_marks = !sanitizer::watches_frames;
            "4: fldcw 28(%%rbx)\n"
            "jmp 5b\n"
            "1: " WEFT_LANDING_PAD "movq %%rsi, %%rbx\n"
-           "leaq -144(%%rsp), %%rax\n"
-           "andq $-16, %%rax\n"
-           "movq (%%rax), %%r12\n"
+           "movq (%%rsp), %%r12\n"
+           "movq 8(%%rsp), %%rsp\n"
            "jmp %l[abandoned]\n"
            ".previous\n"
            : "+b"(m), "+r"(k), "+d"(function), "+D"(argument)
@@ -434,7 +436,8 @@ class fp_control {
   return above;
 }
 
-// Takes one from `count`; whether it is below zero then. Two instructions, for which gcc sometimes takes five.
+// Takes one from `count`; whether it is below zero then. Two instructions, for which gcc sometimes takes
+// five.
 [[gnu::always_inline]] inline bool count_down(std::int32_t& count) noexcept {
   bool negative;
   asm("subl $1, %0" : "+m"(count), "=@ccs"(negative));
