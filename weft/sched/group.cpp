@@ -48,6 +48,7 @@ group::group(group_options options)
     refuse(std::errc::invalid_argument, "weft: a custom arrangement needs make_scheduler");
   }
   const unsigned wanted = options_.workers != 0 ? options_.workers : default_worker_count();
+  make_shared_state();
   publish_view(); // empty: the first worker may look for the others' timers before it is a member
   if (options_.pools == arrangement::one_pool)
     mains_.push_back(make_main_pool());

@@ -470,6 +470,11 @@ void suspend_to_slowly(descriptor& target) {
   arch::swap(self.context, *w.loop); // SWITCH: may resume on another worker
 }
 
+void make_shared_state() {
+  static_cast<void>(foreign_units());
+  static_cast<void>(timers_left_behind());
+}
+
 descriptor& allocate_unit_slowly() {
   if (!on_worker())
     default_group();

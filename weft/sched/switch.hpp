@@ -44,6 +44,9 @@ WEFT_API descriptor& allocate_unit_slowly();
 // The same; does not start the runtime.
 WEFT_API descriptor& allocate_unit_anywhere();
 WEFT_API void free_unit_slowly(descriptor& u) noexcept;
+// What all groups share is made before any worker runs: a fork() while it is made would leave it locked in
+// the child.
+void make_shared_state();
 WEFT_API void submit_slowly(descriptor& u);
 // Leaves the running thread: marks it blocked, picks what runs next, and calls `then(argument)` on that one's
 // stack, where the thread may be published. Returns when somebody has resumed it. Contexts: thread. Switches:

@@ -152,8 +152,11 @@ void timer_queue::sift_down(std::size_t slot) noexcept {
 }
 
 timer_queue& timers_left_behind() noexcept {
-  alignas(timer_queue) static std::byte room[sizeof(timer_queue)]; // workers may outlive static objects
-  static auto* queue = ::new (static_cast<void*>(room)) timer_queue;
+  struct alignas(64) line { // of its own: its lock is taken, and every worker reads what stands beside it
+    std::byte room[sizeof(timer_queue)];
+  };
+  static line room; // workers may outlive static objects
+  static auto* queue = ::new (static_cast<void*>(&room)) timer_queue;
   return *queue;
 }
 
