@@ -187,7 +187,7 @@ verb_test() {
     WEFT_MEMBARRIER=0 suite gcc-plain-fences ci-gcc "" -R '^(unit_queue|unit_sync|conformance|stress_mix)\.'
     # The other builds run what depends on the compiler, the port or the sanitizer.
     suite portable portable "unit_arch arch_debuggee arch_switch_cost weft_conformance" -R '^(unit_arch|conformance)\.'
-    suite clang ci-clang "" -LE '^(memcheck|model)$'
+    suite clang ci-clang "" -LE '^(memcheck|model|bench)$'
     export WEFT_CONFORMANCE_SCALE=${WEFT_CONFORMANCE_SCALE:-25}
     suite asan asan "unit_arch weft_conformance stress_mix unit_api unit_memory unit_queue unit_sched unit_sync abt_tests" \
       -R '^(unit_arch|unit_api|unit_memory|unit_queue|unit_sched|unit_sync|conformance|stress_mix|abt_(init|xstream|sched|pool|thread|self|key|sync|foreign|info|tool))\.'
