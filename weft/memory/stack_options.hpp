@@ -44,8 +44,10 @@ struct stack_options {
   constexpr std::size_t inline_need() const noexcept { return inline_joins ? default_size : ~std::size_t{0}; }
   // stack_record::inline_floor for a stack whose lowest usable byte is `low`. Contexts: all.
   static const std::byte* inline_floor(const std::byte* low, std::size_t need) noexcept {
+    constexpr auto never =
+        static_cast<std::uintptr_t>(-1) / 2; // above every frame, and below none by subtraction
     const auto at = reinterpret_cast<std::uintptr_t>(low);
-    return reinterpret_cast<const std::byte*>(need > ~at ? ~std::uintptr_t{0} : at + need);
+    return reinterpret_cast<const std::byte*>(need > never - at ? never : at + need);
   }
 
   // As the knobs say. Contexts: thread, foreign kernel thread. Switches: never. Errors: a bad value is said

@@ -40,7 +40,7 @@ struct alignas(64) stack_record {
     std::size_t batch_count; // in the depot, first of a batch
   };
   // A frame above this address leaves the default size below it: a unit may run there, on its joiner's stack.
-  // null: on any frame; the end of the address space: on none.
+  // null: on any frame; half of the address space: on none.
   const std::byte* inline_floor;
   std::uint8_t size_class;  // 0: the default size
   std::uint8_t flags;       // stack_flag

@@ -83,17 +83,22 @@ class inline_join {
     return end(w, *now, *u, joiner);
   }
 
-  // The same for a tasklet, which cannot move to another worker; the caller does the rest. False: nothing has
-  // changed.
+  // The same for a tasklet, which cannot move to another worker; the caller does the rest. On the joiner's
+  // stack only where that is large, else on the worker's: tasklets may rely on more than the default size.
+  // False: nothing has changed.
   [[gnu::always_inline]] static bool run_tasklet(worker& w, descriptor& u, arch::entry_function function,
                                                  void* argument) {
     descriptor& joiner = *w.current;
-    if (!u.home.is(w.listed) || !u.is_fresh_and(unit::kind_tasklet) || joiner.has(unit::kind_mask) ||
-        !technique::inline_join::has_room(*joiner.stack)) [[unlikely]]
+    if (!u.home.is(w.listed) || !u.is_fresh_and(unit::kind_tasklet) || joiner.has(unit::kind_mask))
+        [[unlikely]]
       return false;
     queue::intrusive_fifo::unlink(&u.link);
     w.current = &u;
-    function(argument);
+    if (technique::inline_join::has_room_for_tasklet(*joiner.stack)) {
+      function(argument);
+    } else {
+      arch::call_on(w.base, function, argument);
+    }
     w.current = &joiner;
     return true;
   }

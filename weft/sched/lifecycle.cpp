@@ -505,18 +505,14 @@ void submit_slowly(descriptor& u) {
 
 namespace {
 
-// A tasklet that this worker may take: run by a call on the worker's stack. False: it is not to be had.
+// The tasklet at the owner's end of the deque: run by a call on the worker's stack. False: not there, or not
+// to be had so.
 bool run_on_workers_stack(descriptor& u) {
   worker& w = here();
   descriptor* self = w.current;
-  if (!u.is_fresh_and(unit::kind_tasklet) || self->has(unit::kind_mask))
+  if (w.deque == nullptr || w.attention.load_relaxed() != 0 || --w.budget < 0 ||
+      !u.is_fresh_and(unit::kind_tasklet) || self->has(unit::kind_mask) || !w.deque->pop_bottom_if(&u))
     return false;
-  if (w.listed != nullptr && u.home.is(w.listed)) {
-    queue::intrusive_fifo::unlink(&u.link);
-  } else if (w.deque == nullptr || w.attention.load_relaxed() != 0 || --w.budget < 0 ||
-             !w.deque->pop_bottom_if(&u)) {
-    return false;
-  }
   w.current = &u;
   technique::run_to_completion::run(u, w.base);
   w.current = self;

@@ -273,8 +273,8 @@ template <bool FillIsTrivial, class Fill>
 }
 
 // Waits until the tasklet has ended, and frees it. One that has not started and that this worker may take is
-// run by a call: on the caller's stack, if the default size is left there, else on the worker's. Contexts,
-// errors: as join().
+// run by a call: on the caller's stack, if that is as large as the worker's, else there. Contexts, errors: as
+// join().
 [[gnu::always_inline]] inline void join_tasklet(descriptor& u) {
   worker& w = here();
   const auto run = reinterpret_cast<arch::entry_function>(reinterpret_cast<void*>(u.operations->run));

@@ -20,6 +20,12 @@ struct inline_join {
     return arch::stack_is_above(joiners.inline_floor);
   }
 
+  // Whether so much is left that a tasklet misses nothing of the worker's stack, which has at least 256 KiB.
+  [[gnu::always_inline]] static bool has_room_for_tasklet(const memory::stack_record& joiners) noexcept {
+    constexpr std::ptrdiff_t workers = 256 << 10;
+    return arch::stack_above(joiners.inline_floor) > workers;
+  }
+
   // Exceptions stop here: one that nobody catches ends the process.
   [[gnu::always_inline]] static void call(unit::descriptor& u) noexcept {
     const arch::fp_control joiners;

@@ -235,7 +235,7 @@ TEST(inline_join_options, say_how_much_room_a_thread_needs) {
   EXPECT_EQ(stack_options::inline_floor(low, o.inline_need()), low + (96 << 10));
   o.inline_joins = false;
   const std::byte* const nowhere = stack_options::inline_floor(low, o.inline_need());
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(nowhere), ~std::uintptr_t{0});
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(nowhere), ~std::uintptr_t{0} / 2);
   EXPECT_EQ(stack_options::inline_floor(nullptr, o.inline_need()), nowhere);
   EXPECT_FALSE(arch::stack_is_above(nowhere));
 }
@@ -252,7 +252,7 @@ TEST(inline_join_options, reach_every_stack_of_a_depot) {
       const auto floor = reinterpret_cast<std::uintptr_t>(s->inline_floor);
       // The need is the default size, whatever the joiner's is: a small stack has room for nobody.
       EXPECT_EQ(floor,
-                allowed ? reinterpret_cast<std::uintptr_t>(s->low) + o.default_size : ~std::uintptr_t{0});
+                allowed ? reinterpret_cast<std::uintptr_t>(s->low) + o.default_size : ~std::uintptr_t{0} / 2);
       cache.free(s);
     }
   }

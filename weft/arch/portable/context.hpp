@@ -87,6 +87,10 @@ inline bool call_marked(context*&, void*&, entry_function function, void* argume
   return static_cast<const std::byte*>(__builtin_frame_address(0)) > floor;
 }
 
+[[gnu::always_inline]] inline std::ptrdiff_t stack_above(const std::byte* floor) noexcept {
+  return reinterpret_cast<std::intptr_t>(__builtin_frame_address(0)) - reinterpret_cast<std::intptr_t>(floor);
+}
+
 inline bool count_down(std::int32_t& count) noexcept {
   return --count < 0;
 }

@@ -436,6 +436,13 @@ class fp_control {
   return above;
 }
 
+// Bytes from `floor` up to the caller's frame; at most 0 if that is below.
+[[gnu::always_inline]] inline std::ptrdiff_t stack_above(const std::byte* floor) noexcept {
+  const std::byte* sp;
+  asm volatile("movq %%rsp, %0" : "=r"(sp));
+  return reinterpret_cast<std::intptr_t>(sp) - reinterpret_cast<std::intptr_t>(floor);
+}
+
 // Takes one from `count`; whether it is below zero then. Two instructions, for which gcc sometimes takes
 // five.
 [[gnu::always_inline]] inline bool count_down(std::int32_t& count) noexcept {
