@@ -29,8 +29,11 @@ void yield_to(void* argument) {
 template <int Me>
 void suspend_to(void* argument) {
   pair& p = *static_cast<pair*>(argument);
-  if (Me == 1)
-    ABT_self_suspend(); // it was queued first, so thread 0 finds it suspended
+  if (Me == 1) {
+    ABT_self_suspend();
+  } else {
+    ABT_self_yield(); // a join may have run it first: now thread 1 is suspended
+  }
   for (std::size_t i = 0; i < p.n; ++i) {
     p.t->step(Me);
     ABT_self_resume_suspend_to(p.threads[1 - Me]);
