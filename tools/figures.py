@@ -13,6 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "bench"))
 
 import report  # noqa: E402
+import suites  # noqa: E402
 
 PAGE = ROOT / "README.md"
 BEGIN, END = "<!-- figures -->\n", "<!-- /figures -->"
@@ -48,10 +49,11 @@ def load(path):
 
 
 def newest():
-    """The newest full run that measured Weft."""
+    """The newest full run of the suite core that measured Weft."""
     folder = ROOT / "bench/results"
     runs = [(path, load(path)) for path in sorted(folder.glob("*.json"))]
-    full = [(data["date"], path, data) for path, data in runs if not data.get("quick")]
+    full = [(data["date"], path, data) for path, data in runs
+            if not data.get("quick") and data.get("suite", "core") == "core"]
     if not full:
         fail(f"no full run in {folder}; run ./do bench first (--quick does not count)")
     ours = [run for run in full if any(measured(row) for row in run[2]["results"])]
@@ -61,7 +63,7 @@ def newest():
 
 
 def measured(row):
-    return row["peer"] == report.OURS and "median" in row
+    return row["peer"] == "weft" and "median" in row
 
 
 def best_of(rows, row, figure):
@@ -70,7 +72,7 @@ def best_of(rows, row, figure):
     own = figure(row)
     if not best or own is None:
         return "-", "-"
-    name = next(other["peer"] for other in rows if other["peer"] != report.OURS and figure(other) == best)
+    name = next(other["peer"] for other in rows if other["peer"] not in suites.OURS and figure(other) == best)
     return f"{name} {report.number(best)}", f"{own / best:.2f}"
 
 
@@ -92,7 +94,7 @@ def speed_up(data):
     """The last column of report.speed_up() for Weft's forks, as a sentence."""
     for text in (report.speed_up(data) or "").splitlines():
         words = text.split()
-        if words[:2] == [report.OURS, "fork"]:
+        if words[:2] == ["weft", "fork"]:
             return (f"fib(35) on 2 workers is {words[2]} times as fast as on one: {words[3]} of what two "
                     "independent serial processes reach beside one in the same run, on a machine shared with others.\n")
     return ""
