@@ -76,7 +76,8 @@ struct settle_returned {
 template <class Finish>
 [[gnu::always_inline]] inline bool run_tasklet_on_callers_stack(worker& w, descriptor& u, Finish finish) {
   const closure& c = closure_of(u);
-  if (!sched::inline_join::run_tasklet(w, u, c.function, c.argument)) [[unlikely]]
+  const auto call = [&c] { c.function(c.argument); };
+  if (!sched::inline_join::run_tasklet(w, u, call, c.function, c.argument)) [[unlikely]]
     return false;
   if (u.traits.equals_relaxed(unit::kind_tasklet)) [[likely]] {
     w.listed->count_unit_here(-1);

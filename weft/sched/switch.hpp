@@ -277,8 +277,10 @@ template <bool FillIsTrivial, class Fill>
 // join().
 [[gnu::always_inline]] inline void join_tasklet(descriptor& u) {
   worker& w = here();
+  // A reference is passed as a pointer is, on every ABI we have; by way of void*, or compilers warn of the
+  // cast.
   const auto run = reinterpret_cast<arch::entry_function>(reinterpret_cast<void*>(u.operations->run));
-  if (!inline_join::run_tasklet(w, u, run, &u)) [[unlikely]]
+  if (!inline_join::run_tasklet(w, u, [&u] { u.operations->run(u); }, run, &u)) [[unlikely]]
     return join_tasklet_slowly(u);
   if (!u.traits.equals_relaxed(unit::kind_tasklet)) [[unlikely]]
     end_inlined(u, *w.current);
