@@ -9,9 +9,6 @@
 
 namespace weft::abt {
 
-// A ULT that has not started runs to its end on a stack of its own. False: it may not.
-bool run_on_its_own_stack(descriptor& u);
-
 // Into the list of the caller's worker, if `home` is that and a descriptor is at hand; else null. Calls
 // nothing.
 [[gnu::always_inline]] inline descriptor* make_here(worker& w, sched::pool* home, const unit::operations& o,
@@ -76,8 +73,9 @@ struct settle_returned {
 template <class Finish>
 [[gnu::always_inline]] inline bool run_tasklet_on_callers_stack(worker& w, descriptor& u, Finish finish) {
   const closure& c = closure_of(u);
-  const auto call = [&c] { c.function(c.argument); };
-  if (!sched::inline_join::run_tasklet(w, u, call, c.function, c.argument)) [[unlikely]]
+  if (!sched::inline_join::run_tasklet(
+          w, u, [&c] { c.function(c.argument); },
+          [&w, &c] { arch::call_on(w.base, c.function, c.argument); })) [[unlikely]]
     return false;
   if (u.traits.equals_relaxed(unit::kind_tasklet)) [[likely]] {
     w.listed->count_unit_here(-1);

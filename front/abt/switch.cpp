@@ -116,8 +116,9 @@ void announce_self(ABT_pool_context why) noexcept {
   });
 }
 
-// To a unit that the caller has popped (`suspended`: that is suspended) and may name.
-[[gnu::noinline]] int self_yield_to_slowly(ABT_thread handle, bool suspended, ABT_pool_context why) noexcept {
+// To a unit that the caller has popped (`suspended`: that is suspended) and may name: `go` switches.
+template <class Go>
+int to_taken_slowly(ABT_thread handle, bool suspended, Go go) noexcept {
   const int code = require_replaceable();
   if (code != ABT_SUCCESS)
     return code;
@@ -126,26 +127,21 @@ void announce_self(ABT_pool_context why) noexcept {
     return ABT_ERR_INV_THREAD;
   if (suspended)
     tell_tool(*u, ABT_TOOL_EVENT_THREAD_RESUME);
-  return slowly([u, why] {
-    announce_self(why);
-    sched::yield_to_taken(*u);
+  return slowly([u, go] {
+    go(*u);
     return ABT_SUCCESS;
   });
 }
 
-[[gnu::noinline]] int self_suspend_to_slowly(ABT_thread handle, bool suspended) noexcept {
-  const int code = require_replaceable();
-  if (code != ABT_SUCCESS)
-    return code;
-  descriptor* u = checked_ult(handle);
-  if (u == nullptr || !is_takeable(*u, suspended))
-    return ABT_ERR_INV_THREAD;
-  if (suspended)
-    tell_tool(*u, ABT_TOOL_EVENT_THREAD_RESUME);
-  return slowly([u] {
-    sched::suspend_to_taken(*u);
-    return ABT_SUCCESS;
+[[gnu::noinline]] int self_yield_to_slowly(ABT_thread handle, bool suspended, ABT_pool_context why) noexcept {
+  return to_taken_slowly(handle, suspended, [why](descriptor& next) {
+    announce_self(why);
+    sched::yield_to_taken(next);
   });
+}
+
+[[gnu::noinline]] int self_suspend_to_slowly(ABT_thread handle, bool suspended) noexcept {
+  return to_taken_slowly(handle, suspended, [](descriptor& next) { sched::suspend_to_taken(next); });
 }
 
 } // namespace
@@ -170,9 +166,7 @@ WEFT_ABT_INNER weft_abt_thread_yield_to(ABT_thread handle) noexcept {
     if (target.home.is(w.listed) && self.home.is(w.listed) && target.state.is(unit::state::ready) &&
         sched::can_switch_to_taken(w, self, target)) [[likely]] {
       queue::intrusive_fifo::unlink(&target.link);
-      self.state.make_ready();
-      w.fifo->push_back(&self.link);
-      sched::hand_over(w, self, target);
+      sched::yield_into(w, self, target);
       return ABT_SUCCESS;
     }
   }
@@ -187,9 +181,7 @@ WEFT_ABT_INNER weft_abt_self_yield_to(ABT_thread handle) noexcept {
     descriptor& target = *reinterpret_cast<descriptor*>(handle);
     if (self.home.is(w.listed) && target.state.is(unit::state::posted) &&
         sched::can_switch_to_taken(w, self, target)) [[likely]] {
-      self.state.make_ready();
-      w.fifo->push_back(&self.link);
-      sched::hand_over(w, self, target);
+      sched::yield_into(w, self, target);
       return ABT_SUCCESS;
     }
   }
@@ -220,10 +212,7 @@ WEFT_EXPORT_SWITCHING(ABT_self_suspend, weft_abt_self_suspend);
     descriptor& self = *w.current;
     descriptor& target = *reinterpret_cast<descriptor*>(handle);
     if (sched::can_switch_to_taken(w, self, target) && is_takeable(target, suspended)) [[likely]] {
-      target.state.start_running();
-      w.current = &target;
-      arch::swap_publishing(self.context, target.context, self.state.word(),
-                            static_cast<std::uint8_t>(unit::state::suspended));
+      sched::suspend_into(w, self, target);
       return ABT_SUCCESS;
     }
   }

@@ -103,7 +103,7 @@ creation creation_for(void (*function)(void*), void* argument, ABT_thread_attr a
     return false;
   descriptor* u = &unit_of(handle);
   if (run_on_callers_stack(sched::here(), u) == nullptr) [[unlikely]]
-    return run_on_its_own_stack(*u);
+    return sched::start_by_join(*u);
   sched::inline_join::publish_end(*u);
   return true;
 }
@@ -124,7 +124,7 @@ creation creation_for(void (*function)(void*), void* argument, ABT_thread_attr a
     sched::inline_join::publish_end(*u);
     return false;
   }
-  return run_on_its_own_stack(*u) && free_if_plain(sched::here(), *u, unit::kind_thread);
+  return sched::start_by_join(*u) && free_if_plain(sched::here(), *u, unit::kind_thread);
 }
 
 // The names of a unit in the two families of functions: its null handle, and the error for what is none.

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "front/abt/context.hpp"
-#include "front/abt/fast.hpp"
 #include "front/abt/key.hpp"
 #include "front/abt/pool.hpp"
 #include "front/abt/runtime.hpp"
@@ -166,10 +165,6 @@ void run_ult(descriptor& u) {
   const closure& c = closure_of(u);
   c.function(c.argument);
   settle(u);
-}
-
-bool run_on_its_own_stack(descriptor& u) {
-  return !u.join.has_ended() && sched::start_by_join(u);
 }
 
 constinit const unit::operations ult_operations{&run_ult,       &drop,    nullptr,     nullptr,

@@ -22,16 +22,28 @@ WEFT_API void suspend_to_taken_slowly(descriptor& next);
          !next.has(unit::slow_mask | unit::not_cancellable) && !arch::any(*w.exceptions);
 }
 
+// The caller goes to the end of the worker's own list, which is its pool's. Switches: always.
+[[gnu::always_inline]] inline void yield_into(worker& w, descriptor& self, descriptor& next) noexcept {
+  self.state.make_ready();
+  w.fifo->push_back(&self.link);
+  hand_over(w, self, next);
+}
+// The caller reads `suspended` once it has left its stack. Switches: always.
+[[gnu::always_inline]] inline void suspend_into(worker& w, descriptor& self, descriptor& next) noexcept {
+  next.state.start_running();
+  w.current = &next;
+  // SWITCH: may resume on another worker
+  arch::swap_publishing(self.context, next.context, self.state.word(),
+                        static_cast<std::uint8_t>(unit::state::suspended));
+}
+
 // The caller becomes ready in its pool. Switches: always.
 [[gnu::always_inline]] inline void yield_to_taken(descriptor& next) {
   worker& w = here();
   descriptor& self = *w.current;
-  queue::intrusive_fifo* fifo = w.fifo;
-  if (fifo == nullptr || !self.home.is(w.listed) || !can_switch_to_taken(w, self, next)) [[unlikely]]
+  if (w.fifo == nullptr || !self.home.is(w.listed) || !can_switch_to_taken(w, self, next)) [[unlikely]]
     return yield_to_taken_slowly(next);
-  self.state.make_ready();
-  fifo->push_back(&self.link);
-  hand_over(w, self, next);
+  yield_into(w, self, next);
 }
 
 // The caller reads `suspended` once it has left its stack, and is then whoever's takes it: unit::state_word::
@@ -42,11 +54,7 @@ WEFT_API void suspend_to_taken_slowly(descriptor& next);
   // The fast paths record nothing, so they are for workers that have a list.
   if (w.fifo == nullptr || !can_switch_to_taken(w, self, next)) [[unlikely]]
     return suspend_to_taken_slowly(next);
-  next.state.start_running();
-  w.current = &next;
-  // SWITCH: may resume on another worker
-  arch::swap_publishing(self.context, next.context, self.state.word(),
-                        static_cast<std::uint8_t>(unit::state::suspended));
+  suspend_into(w, self, next);
 }
 
 // As suspend_to_taken(), and the worker chooses what runs next.

@@ -84,11 +84,11 @@ class inline_join {
   }
 
   // The same for a tasklet, which cannot move to another worker; the caller does the rest. On the joiner's
-  // stack only where that is large, by call(), else on the worker's, as function(argument): tasklets may rely
-  // on more than the default size. False: nothing has changed.
-  template <class Call>
-  [[gnu::always_inline]] static bool run_tasklet(worker& w, descriptor& u, Call call,
-                                                 arch::entry_function function, void* argument) {
+  // stack only where that is large, else on the worker's: tasklets may rely on more than the default size.
+  // False: nothing has changed.
+  template <class Here, class OnWorkersStack>
+  [[gnu::always_inline]] static bool run_tasklet(worker& w, descriptor& u, Here here,
+                                                 OnWorkersStack on_workers_stack) {
     descriptor& joiner = *w.current;
     if (!u.home.is(w.listed) || !u.is_fresh_and(unit::kind_tasklet) || joiner.has(unit::kind_mask))
         [[unlikely]]
@@ -96,9 +96,9 @@ class inline_join {
     queue::intrusive_fifo::unlink(&u.link);
     w.current = &u;
     if (technique::inline_join::has_room_for_tasklet(*joiner.stack)) {
-      call();
+      here();
     } else {
-      arch::call_on(w.base, function, argument);
+      on_workers_stack();
     }
     w.current = &joiner;
     return true;

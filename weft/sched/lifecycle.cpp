@@ -145,13 +145,22 @@ void forget_exceptions() noexcept {
     static_cast<void>(arch::save_and_clear(*w.exceptions));
 }
 
-// The unit at the owner's end of the deque: started by a jump, as in join(). False: not there, or not to be
-// had so.
+// Starts `u`, which the caller joins and which has its stack, by a jump; returns when it has ended.
+void leave_into(worker& w, descriptor& u) {
+  descriptor& self = *w.current;
+  u.join.wait_before_start(self);
+  self.state.block();
+  u.state.start_running();
+  w.current = &u;
+  arch::save(self.context, u.context, u.stack->initial_stack_pointer(), u.stack->usable(),
+             &thread_technique::entry_from_joiner<W>, &u); // SWITCH: may resume on another worker
+}
+
+// The unit at the owner's end of the deque, as start_by_join(). False: not there, or not to be had so.
 bool start_from_deque(descriptor& u) {
   worker& w = here();
-  descriptor& self = *w.current;
   if (w.deque == nullptr || w.attention.load_relaxed() != 0 || --w.budget < 0 ||
-      !u.state.is(unit::state::fresh) || u.has(unit::slow_mask) || self.kind() != unit::kind_thread ||
+      !u.state.is(unit::state::fresh) || u.has(unit::slow_mask) || w.current->kind() != unit::kind_thread ||
       arch::any(*w.exceptions) || !w.deque->pop_bottom_if(&u)) {
     return false;
   }
@@ -159,13 +168,8 @@ bool start_from_deque(descriptor& u) {
     w.deque->push_bottom(&u);
     return false;
   }
-  u.join.wait_before_start(self);
-  self.state.block();
-  u.state.start_running();
-  w.current = &u;
-  arch::save(self.context, u.context, u.stack->initial_stack_pointer(), u.stack->usable(),
-             &thread_technique::entry_from_joiner<W>, &u);
-  return true; // SWITCH: may have resumed on another worker
+  leave_into(w, u);
+  return true;
 }
 
 bool run_inlined_from_deque(descriptor& u) {
@@ -527,6 +531,18 @@ void join_tasklet_slowly(descriptor& u) {
   if (!run_on_workers_stack(u))
     join_slowly(u);
   free_unit(here(), u);
+}
+
+bool start_by_join(descriptor& u) {
+  worker& w = here();
+  if (!u.home.is(w.listed) || !(u.is_fresh_and(unit::kind_thread) || u.is_fresh_and(unit::own_stack)))
+    return false;
+  if (--w.budget < 0 || w.current->has(unit::kind_mask) || arch::any(*w.exceptions) ||
+      !thread_technique::take_stack(w, u))
+    return false;
+  queue::intrusive_fifo::unlink(&u.link);
+  leave_into(w, u);
+  return true;
 }
 
 void join_slowly(descriptor& u) {

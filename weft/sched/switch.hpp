@@ -38,6 +38,9 @@ WEFT_API void republish(void* u);
 WEFT_API void join_slowly(descriptor& u);
 // As join(), but `u` does not run on the caller's stack. Its end is published.
 WEFT_API void join_elsewhere(descriptor& u);
+// A join that starts `u`, which stands in this worker's own list, on a stack of its own: true when it did,
+// and `u` has ended. False: nothing has changed but the budget of decisions.
+WEFT_API bool start_by_join(descriptor& u);
 WEFT_API void join_tasklet_slowly(descriptor& u);
 // A descriptor from whatever cache the caller may use. Errors: std::bad_alloc.
 WEFT_API descriptor& allocate_unit_slowly();
@@ -232,32 +235,6 @@ template <bool FillIsTrivial, class Fill>
   return u;
 }
 
-// A join that starts `u` on a stack of its own: true when it did, and `u` has ended. False: nothing has
-// changed.
-[[gnu::always_inline]] inline bool start_by_join(descriptor& u) {
-  worker& w = here();
-  if (!u.home.is(w.listed) || !(u.is_fresh_and(unit::kind_thread) || u.is_fresh_and(unit::own_stack)))
-      [[unlikely]]
-    return false;
-  descriptor& self = *w.current;
-  if (--w.budget < 0 || self.has(unit::kind_mask) || arch::any(*w.exceptions)) [[unlikely]]
-    return false;
-  memory::stack_record* stack = w.stacks.allocate();
-  if (stack == nullptr) [[unlikely]]
-    return false;
-  queue::intrusive_fifo::unlink(&u.link);
-  stack->owner = &u;
-  u.stack = stack;
-  u.join.wait_before_start(self);
-  self.state.block();
-  u.state.start_running();
-  w.current = &u;
-  arch::save(self.context, u.context, stack->initial_stack_pointer(), stack->usable(),
-             &technique::full_lazy::entry_from_joiner<worker_for_techniques>,
-             &u); // SWITCH: may resume on another worker
-  return true;
-}
-
 // Waits until `u` has ended; the caller then owns its descriptor, and nobody else may look at it. One caller
 // a unit. A unit that has not started and that this worker may take out of its pool runs on the caller's
 // stack, or is started by a jump, and the caller goes on at this very place when it ends: that keeps the
@@ -277,10 +254,9 @@ template <bool FillIsTrivial, class Fill>
 // join().
 [[gnu::always_inline]] inline void join_tasklet(descriptor& u) {
   worker& w = here();
-  // A reference is passed as a pointer is, on every ABI we have; by way of void*, or compilers warn of the
-  // cast.
-  const auto run = reinterpret_cast<arch::entry_function>(reinterpret_cast<void*>(u.operations->run));
-  if (!inline_join::run_tasklet(w, u, [&u] { u.operations->run(u); }, run, &u)) [[unlikely]]
+  if (!inline_join::run_tasklet(
+          w, u, [&u] { technique::run_to_completion::call(u); },
+          [&w, &u] { technique::run_to_completion::run(u, w.base); })) [[unlikely]]
     return join_tasklet_slowly(u);
   if (!u.traits.equals_relaxed(unit::kind_tasklet)) [[unlikely]]
     end_inlined(u, *w.current);

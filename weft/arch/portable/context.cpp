@@ -85,18 +85,8 @@ void swap_with(context& from, context& to, arrival_function arrive, void* argume
 
 void swap_publishing(context& from, context& to, base::atomic<std::uint8_t>& word,
                      std::uint8_t value) noexcept {
-  struct publication {
-    base::atomic<std::uint8_t>* word;
-    std::uint8_t value;
-  } p{&word, value};
-  swap_with(
-      from, to,
-      [](void* argument) {
-        const publication copy =
-            *static_cast<publication*>(argument); // its frame may be gone once it is stored
-        copy.word->store_release(copy.value);
-      },
-      &p);
+  publication p{&word, value};
+  swap_with(from, to, &publication::store, &p);
 }
 
 bool cond_swap(context& from, context& to, conditional_function arrive, void* argument) noexcept {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <ucontext.h>
 
+#include "weft/arch/publication.hpp"
 #include "weft/arch/sanitizer.hpp"
 #include "weft/base/atomic.hpp"
 #include "weft/base/export.hpp"

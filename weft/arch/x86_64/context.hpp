@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "weft/arch/publication.hpp"
 #include "weft/arch/sanitizer.hpp"
 #include "weft/base/atomic.hpp"
 #include "weft/base/export.hpp"
@@ -170,31 +171,14 @@ extern "C" WEFT_API void weft_arch_thread_base();
   sanitizer::after_switch(from.fiber);
 }
 
-struct publication {
-  base::atomic<std::uint8_t>* word;
-  std::uint8_t value;
-};
-
-inline void swap_by_arrival(context& from, context& to, base::atomic<std::uint8_t>& word,
-                            std::uint8_t value) noexcept {
-  publication p{&word, value};
-  swap_with(
-      from, to,
-      [](void* argument) {
-        const publication copy =
-            *static_cast<publication*>(argument); // its frame may be gone once it is stored
-        copy.word->store_release(copy.value);
-      },
-      &p);
-}
-
 // As swap; once `from` is complete, stores `value` to `word`, by which others may learn that it can be
 // continued. Stores are seen in program order on x86-64, so a plain one is a release; where a sanitizer must
 // see it, an arrival makes it.
 [[gnu::always_inline]] inline void
 swap_publishing(context& from, context& to, base::atomic<std::uint8_t>& word, std::uint8_t value) noexcept {
   if constexpr (sanitizer::watches_atomics) {
-    return swap_by_arrival(from, to, word, value);
+    publication p{&word, value};
+    swap_with(from, to, &publication::store, &p);
   } else {
     void* f = &from;
     void* t = &to;
