@@ -102,6 +102,7 @@ class fifo_pool final : public pool {
   queue::intrusive_fifo* lend_list(worker& w) override;
   void end_lending(worker& w) noexcept override;
   descriptor* pop_for_user(ABT_pool_context why) override;
+  std::size_t pop_many(ABT_thread* into, std::size_t most, ABT_pool_context why) override;
   std::size_t exact_size() override;
   void for_each(void* argument, void (*f)(void*, ABT_thread)) override;
   [[nodiscard]] const char* kind_name() const noexcept override;

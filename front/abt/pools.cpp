@@ -218,6 +218,15 @@ descriptor* fifo_pool::pop_for_user(ABT_pool_context) {
   return taken_by_user(w != nullptr ? do_pop(*w) : pop_shared());
 }
 
+std::size_t fifo_pool::pop_many(ABT_thread* into, std::size_t most, ABT_pool_context why) {
+  std::size_t count = 0;
+  if (mine(worker_here())) {
+    while (count < most && !list_.empty())
+      into[count++] = handle_of(*taken_by_user(unit_of(list_.pop_front())));
+  }
+  return count + pool::pop_many(into + count, most - count, why); // what others have pushed
+}
+
 bool fifo_pool::do_remove(descriptor& u, worker* here) {
   if (mine(here)) {
     if (u.home.is(this) && u.state.is(unit::state::posted))

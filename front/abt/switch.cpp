@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The functions of the C API that switch from one ULT to another. They are exported by WEFT_EXPORT_SWITCHING
-// (weft/arch): called on one stack and returning on another, they go back to their callers by a jump.
+// The functions of the C API that switch from one ULT to another. Called on one stack and returning on
+// another, they go back to their callers by a jump: the fast ways end in arch::swap_and_return(), the slow
+// ones are exported by WEFT_EXPORT_SWITCHING, `..._slowly`. A fast way that is none has changed nothing.
 #include "front/abt/context.hpp"
 #include "front/abt/error.hpp"
 #include "front/abt/pool.hpp"
@@ -56,14 +57,9 @@ descriptor* foreign_unit(ABT_thread handle) noexcept {
   return u->operations != &freed_operations && u->state.is(unit::state::posted) ? u : nullptr;
 }
 
-// Whether the fast paths of the core may be tried: a handle of a ULT, from a worker with a list of its own.
 [[gnu::always_inline]] inline bool looks_like_ult(ABT_thread handle) noexcept {
   return !is_null(handle) && reinterpret_cast<descriptor*>(handle)->operations == &ult_operations;
 }
-[[gnu::always_inline]] inline bool has_list() noexcept {
-  return sched::here().fifo != nullptr;
-}
-
 template <class F>
 [[gnu::noinline]] int slowly(F f) noexcept {
   return guarded(f, ABT_ERR_INV_THREAD);
@@ -73,7 +69,7 @@ void announce_self(ABT_pool_context why) noexcept {
   announce_push(*unit_here(), why);
 }
 
-[[gnu::noinline]] int yield_slowly(bool says_where) noexcept {
+int yield_slowly(bool says_where) noexcept {
   const int code = require_ult();
   if (code != ABT_SUCCESS)
     return says_where ? code : ABT_SUCCESS;
@@ -84,19 +80,7 @@ void announce_self(ABT_pool_context why) noexcept {
   });
 }
 
-// A tasklet on a worker with a list ends up here by an exception; it changes nothing.
-[[gnu::always_inline]] inline int yield(bool says_where) noexcept {
-  if (!has_list()) [[unlikely]]
-    return yield_slowly(says_where);
-  try {
-    sched::yield();
-  } catch (...) {
-    return says_where ? ABT_ERR_INV_THREAD : ABT_SUCCESS;
-  }
-  return ABT_SUCCESS;
-}
-
-[[gnu::noinline]] int yield_to_slowly(ABT_thread handle) noexcept {
+int yield_to_slowly(ABT_thread handle) noexcept {
   descriptor* u = checked_ult(handle);
   if (u == nullptr)
     return ABT_ERR_INV_THREAD;
@@ -133,68 +117,41 @@ int to_taken_slowly(ABT_thread handle, bool suspended, Go go) noexcept {
   });
 }
 
-[[gnu::noinline]] int self_yield_to_slowly(ABT_thread handle, bool suspended, ABT_pool_context why) noexcept {
+int self_yield_to_slowly(ABT_thread handle, bool suspended, ABT_pool_context why) noexcept {
   return to_taken_slowly(handle, suspended, [why](descriptor& next) {
     announce_self(why);
     sched::yield_to_taken(next);
   });
 }
 
-[[gnu::noinline]] int self_suspend_to_slowly(ABT_thread handle, bool suspended) noexcept {
+int self_suspend_to_slowly(ABT_thread handle, bool suspended) noexcept {
   return to_taken_slowly(handle, suspended, [](descriptor& next) { sched::suspend_to_taken(next); });
 }
 
 } // namespace
 
-#define WEFT_ABT_INNER extern "C" [[gnu::visibility("hidden"), gnu::used]] int
+// Defines the slow way `name`_slowly, a function of C that switches, with this signature.
+#define WEFT_ABT_SLOWLY(name, ...)                                                                           \
+  extern "C" [[gnu::visibility("hidden")]] int name##_slowly(__VA_ARGS__) noexcept;                          \
+  WEFT_EXPORT_SWITCHING(name##_slowly, name##_inner);                                                        \
+  extern "C" [[gnu::visibility("hidden"), gnu::used]] int name##_inner(__VA_ARGS__) noexcept
 
-WEFT_ABT_INNER weft_abt_thread_yield() noexcept {
-  return yield(false);
+WEFT_ABT_SLOWLY(weft_abt_thread_yield) {
+  return yield_slowly(false);
 }
-WEFT_EXPORT_SWITCHING(ABT_thread_yield, weft_abt_thread_yield);
-
-WEFT_ABT_INNER weft_abt_self_yield() noexcept {
-  return yield(true);
+WEFT_ABT_SLOWLY(weft_abt_self_yield) {
+  return yield_slowly(true);
 }
-WEFT_EXPORT_SWITCHING(ABT_self_yield, weft_abt_self_yield);
-
-WEFT_ABT_INNER weft_abt_thread_yield_to(ABT_thread handle) noexcept {
-  worker& w = sched::here();
-  if (looks_like_ult(handle) && w.fifo != nullptr) [[likely]] {
-    descriptor& self = *w.current;
-    descriptor& target = *reinterpret_cast<descriptor*>(handle);
-    if (target.home.is(w.listed) && self.home.is(w.listed) && target.state.is(unit::state::ready) &&
-        sched::can_switch_to_taken(w, self, target)) [[likely]] {
-      queue::intrusive_fifo::unlink(&target.link);
-      sched::yield_into(w, self, target);
-      return ABT_SUCCESS;
-    }
-  }
+WEFT_ABT_SLOWLY(weft_abt_thread_yield_to, ABT_thread handle) {
   return yield_to_slowly(handle);
 }
-WEFT_EXPORT_SWITCHING(ABT_thread_yield_to, weft_abt_thread_yield_to);
-
-WEFT_ABT_INNER weft_abt_self_yield_to(ABT_thread handle) noexcept {
-  worker& w = sched::here();
-  if (looks_like_ult(handle) && w.fifo != nullptr) [[likely]] {
-    descriptor& self = *w.current;
-    descriptor& target = *reinterpret_cast<descriptor*>(handle);
-    if (self.home.is(w.listed) && target.state.is(unit::state::posted) &&
-        sched::can_switch_to_taken(w, self, target)) [[likely]] {
-      sched::yield_into(w, self, target);
-      return ABT_SUCCESS;
-    }
-  }
+WEFT_ABT_SLOWLY(weft_abt_self_yield_to, ABT_thread handle) {
   return self_yield_to_slowly(handle, false, ABT_POOL_CONTEXT_OP_THREAD_YIELD_TO);
 }
-WEFT_EXPORT_SWITCHING(ABT_self_yield_to, weft_abt_self_yield_to);
-
-WEFT_ABT_INNER weft_abt_self_resume_yield_to(ABT_thread handle) noexcept {
+WEFT_ABT_SLOWLY(weft_abt_self_resume_yield_to, ABT_thread handle) {
   return self_yield_to_slowly(handle, true, ABT_POOL_CONTEXT_OP_THREAD_RESUME_YIELD_TO);
 }
-WEFT_EXPORT_SWITCHING(ABT_self_resume_yield_to, weft_abt_self_resume_yield_to);
-
-WEFT_ABT_INNER weft_abt_self_suspend() noexcept {
+WEFT_ABT_SLOWLY(weft_abt_self_suspend) {
   const int code = require_ult();
   if (code != ABT_SUCCESS)
     return code;
@@ -203,31 +160,112 @@ WEFT_ABT_INNER weft_abt_self_suspend() noexcept {
     return ABT_SUCCESS;
   });
 }
-WEFT_EXPORT_SWITCHING(ABT_self_suspend, weft_abt_self_suspend);
+WEFT_ABT_SLOWLY(weft_abt_self_suspend_to, ABT_thread handle) {
+  return self_suspend_to_slowly(handle, false);
+}
+WEFT_ABT_SLOWLY(weft_abt_self_resume_suspend_to, ABT_thread handle) {
+  return self_suspend_to_slowly(handle, true);
+}
 
-// Suspends the caller; the state of the target, which is nobody else's now, is as running as it will be.
-[[gnu::always_inline]] inline int suspend_to(ABT_thread handle, bool suspended) noexcept {
+namespace {
+
+// The worker's own list has who runs next, or there is no fast way.
+template <class Slowly>
+[[gnu::always_inline]] inline int yield(Slowly slowly) noexcept {
+  worker& w = sched::here();
+  descriptor* self = w.current;
+  descriptor* next = w.fifo != nullptr ? sched::start_yield(w, *w.fifo) : nullptr;
+  if (next == nullptr) [[unlikely]]
+    return slowly();
+  return arch::swap_and_return(self->context, next->context); // SWITCH: may resume on another worker
+}
+
+[[gnu::always_inline]] inline int yield_into(worker& w, descriptor& self, descriptor& next) noexcept {
+  sched::start_yield_into(w, self, next);
+  return arch::swap_and_return(self.context, next.context); // SWITCH: may resume on another worker
+}
+
+[[gnu::always_inline]] inline int suspend_into(worker& w, descriptor& self, descriptor& next) noexcept {
+  w.current = &next;
+  // SWITCH: may resume on another worker
+  return arch::swap_publishing_and_return(self.context, next.context, self.state.word(),
+                                          static_cast<std::uint8_t>(unit::state::suspended));
+}
+
+} // namespace
+
+extern "C" {
+
+int ABT_thread_yield(void) {
+  return yield(&weft_abt_thread_yield_slowly);
+}
+
+int ABT_self_yield(void) {
+  return yield(&weft_abt_self_yield_slowly);
+}
+
+int ABT_thread_yield_to(ABT_thread handle) {
+  worker& w = sched::here();
+  if (looks_like_ult(handle)) [[likely]] {
+    descriptor& target = *reinterpret_cast<descriptor*>(handle);
+    if (target.home.is(w.listed) && target.state.is(unit::state::ready)) [[likely]] {
+      descriptor& self = *w.current;
+      if (self.home.is(w.listed) && sched::can_switch_to_started(w, self, target)) [[likely]] {
+        queue::intrusive_fifo::unlink(&target.link);
+        return yield_into(w, self, target);
+      }
+    }
+  }
+  return weft_abt_thread_yield_to_slowly(handle);
+}
+
+int ABT_self_yield_to(ABT_thread handle) {
   worker& w = sched::here();
   if (looks_like_ult(handle) && w.fifo != nullptr) [[likely]] {
     descriptor& self = *w.current;
     descriptor& target = *reinterpret_cast<descriptor*>(handle);
-    if (sched::can_switch_to_taken(w, self, target) && is_takeable(target, suspended)) [[likely]] {
-      sched::suspend_into(w, self, target);
-      return ABT_SUCCESS;
+    if (self.home.is(w.listed) && target.state.is(unit::state::posted) &&
+        sched::can_switch_to_taken(w, self, target)) [[likely]]
+      return yield_into(w, self, target);
+  }
+  return weft_abt_self_yield_to_slowly(handle);
+}
+
+int ABT_self_resume_yield_to(ABT_thread handle) {
+  return weft_abt_self_resume_yield_to_slowly(handle);
+}
+
+int ABT_self_suspend(void) {
+  return weft_abt_self_suspend_slowly();
+}
+
+int ABT_self_suspend_to(ABT_thread handle) {
+  worker& w = sched::here();
+  if (looks_like_ult(handle) && w.fifo != nullptr) [[likely]] {
+    descriptor& self = *w.current;
+    descriptor& target = *reinterpret_cast<descriptor*>(handle);
+    if (sched::can_switch_to_taken(w, self, target) && target.state.is(unit::state::posted)) [[likely]] {
+      target.state.start_running();
+      return suspend_into(w, self, target);
     }
   }
-  return self_suspend_to_slowly(handle, suspended);
+  return weft_abt_self_suspend_to_slowly(handle);
 }
 
-WEFT_ABT_INNER weft_abt_self_suspend_to(ABT_thread handle) noexcept {
-  return suspend_to(handle, false);
+// The target, which is nobody else's now, is as running as it will be.
+int ABT_self_resume_suspend_to(ABT_thread handle) {
+  worker& w = sched::here();
+  if (looks_like_ult(handle) && w.fifo != nullptr) [[likely]] {
+    descriptor& self = *w.current;
+    descriptor& target = *reinterpret_cast<descriptor*>(handle);
+    // Who is suspended has started.
+    if (sched::can_switch_to_started(w, self, target) && target.state.start_suspended()) [[likely]]
+      return suspend_into(w, self, target);
+  }
+  return weft_abt_self_resume_suspend_to_slowly(handle);
 }
-WEFT_EXPORT_SWITCHING(ABT_self_suspend_to, weft_abt_self_suspend_to);
 
-WEFT_ABT_INNER weft_abt_self_resume_suspend_to(ABT_thread handle) noexcept {
-  return suspend_to(handle, true);
-}
-WEFT_EXPORT_SWITCHING(ABT_self_resume_suspend_to, weft_abt_self_resume_suspend_to);
+} // extern "C"
 
 extern "C" {
 

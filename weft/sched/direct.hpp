@@ -15,26 +15,26 @@ namespace weft::sched {
 WEFT_API void yield_to_taken_slowly(descriptor& next);
 WEFT_API void suspend_to_taken_slowly(descriptor& next);
 
-[[gnu::always_inline]] inline bool can_switch_to_taken(worker& w, const descriptor& self,
-                                                       const descriptor& next) noexcept {
-  // The primary thread goes the slow way, which sends it to its own kernel thread.
-  return --w.budget >= 0 && next.has_started() && !self.has(unit::slow_mask) &&
+// Whether the caller may leave, and `next` go on, by a fast path; both are threads and `next` has started.
+// The primary thread goes the slow way, which sends it to its own kernel thread.
+[[gnu::always_inline]] inline bool can_switch_to_started(worker& w, const descriptor& self,
+                                                         const descriptor& next) noexcept {
+  return --w.budget >= 0 && !self.has(unit::slow_mask) &&
          !next.has(unit::slow_mask | unit::not_cancellable) && !arch::any(*w.exceptions);
 }
+[[gnu::always_inline]] inline bool can_switch_to_taken(worker& w, const descriptor& self,
+                                                       const descriptor& next) noexcept {
+  return next.has_started() && can_switch_to_started(w, self, next);
+}
 
-// The caller goes to the end of the worker's own list, which is its pool's. Switches: always.
-[[gnu::always_inline]] inline void yield_into(worker& w, descriptor& self, descriptor& next) noexcept {
+// The caller stands at the end of the worker's own list, which is its pool's, and `next` runs once the caller
+// has left its stack: by arch::swap().
+[[gnu::always_inline]] inline void start_yield_into(worker& w, descriptor& self, descriptor& next) noexcept {
+  WEFT_ASSERT(next.has_started(), "a ready thread has started");
   self.state.make_ready();
   w.fifo->push_back(&self.link);
-  hand_over(w, self, next);
-}
-// The caller reads `suspended` once it has left its stack. Switches: always.
-[[gnu::always_inline]] inline void suspend_into(worker& w, descriptor& self, descriptor& next) noexcept {
   next.state.start_running();
   w.current = &next;
-  // SWITCH: may resume on another worker
-  arch::swap_publishing(self.context, next.context, self.state.word(),
-                        static_cast<std::uint8_t>(unit::state::suspended));
 }
 
 // The caller becomes ready in its pool. Switches: always.
@@ -43,7 +43,8 @@ WEFT_API void suspend_to_taken_slowly(descriptor& next);
   descriptor& self = *w.current;
   if (w.fifo == nullptr || !self.home.is(w.listed) || !can_switch_to_taken(w, self, next)) [[unlikely]]
     return yield_to_taken_slowly(next);
-  yield_into(w, self, next);
+  start_yield_into(w, self, next);
+  arch::swap(self.context, next.context); // SWITCH: may resume on another worker
 }
 
 // The caller reads `suspended` once it has left its stack, and is then whoever's takes it: unit::state_word::
@@ -54,7 +55,11 @@ WEFT_API void suspend_to_taken_slowly(descriptor& next);
   // The fast paths record nothing, so they are for workers that have a list.
   if (w.fifo == nullptr || !can_switch_to_taken(w, self, next)) [[unlikely]]
     return suspend_to_taken_slowly(next);
-  suspend_into(w, self, next);
+  next.state.start_running();
+  w.current = &next;
+  // SWITCH: may resume on another worker
+  arch::swap_publishing(self.context, next.context, self.state.word(),
+                        static_cast<std::uint8_t>(unit::state::suspended));
 }
 
 // As suspend_to_taken(), and the worker chooses what runs next.

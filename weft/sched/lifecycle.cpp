@@ -445,6 +445,13 @@ void yield_alone() {
     yield_slowly();
 }
 
+void yield_without_successor() {
+  worker& w = here();
+  if (w.fifo->first() != w.fifo->end() || --w.budget < 0)
+    return yield_slowly();
+  yield_alone();
+}
+
 void yield_to_unstarted(descriptor& next) {
   here().handed = &next;
   yield_to_loop();

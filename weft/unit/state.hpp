@@ -9,7 +9,8 @@
 //   running    is `current` of one worker                                   make_ready(), block(), finish()
 //   blocked    with whoever will resume it (a waiter list, a join)          make_ready(), start_running()
 //              (hand-over)
-//   suspended  with nobody: whoever takes it first resumes it               take_suspended()
+//   suspended  with nobody: whoever takes it first resumes it               take_suspended(),
+//              start_suspended()
 //   finished   with its joiner                                              -
 //
 // Only the party that holds the unit (middle column) changes the word, so the stores are plain; others may
@@ -69,6 +70,11 @@ class state_word {
   [[nodiscard]] bool take_suspended() noexcept {
     auto expected = static_cast<std::uint8_t>(state::suspended);
     return word_.cas_strong_acq_rel(expected, static_cast<std::uint8_t>(state::blocked));
+  }
+  // (U2) The same for who switches to it at once: it reads `running`.
+  [[nodiscard]] bool start_suspended() noexcept {
+    auto expected = static_cast<std::uint8_t>(state::suspended);
+    return word_.cas_strong_acq_rel(expected, static_cast<std::uint8_t>(state::running));
   }
   // For the switch that stores `suspended` itself (arch::swap_publishing).
   [[nodiscard]] base::atomic<std::uint8_t>& word() noexcept { return word_; }

@@ -106,6 +106,23 @@ TEST_F(control_words, survive_swap) {
       [](partner& self) { swap(self.own, *self.back); });
 }
 
+int leave_by_return(context& from, context& to) {
+  return swap_and_return(from, to);
+}
+
+TEST_F(control_words, survive_swap_and_return) {
+  check_all_pairs(
+      here, [](context& from, partner& to) { leave_by_return(from, to.own); },
+      [](partner& self) { leave_by_return(self.own, *self.back); });
+}
+
+TEST_F(control_words, survive_swap_publishing_and_return) {
+  weft::base::atomic<std::uint8_t> word{0};
+  check_all_pairs(
+      here, [&](context& from, partner& to) { swap_publishing_and_return(from, to.own, word, 1); },
+      [&](partner& self) { swap_publishing_and_return(self.own, *self.back, word, 1); });
+}
+
 TEST_F(control_words, survive_swap_with) {
   check_all_pairs(
       here, [](context& from, partner& to) { swap_with(from, to.own, &nothing, nullptr); },

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Repeats one form of the switch N times, for callgrind to count by the difference of two N, or for a clock.
-// usage: switch_cost FORM N; FORM: port empty swap swap_with cond_swap refused save call_on flags rounding
-// A round of swap, swap_with, cond_swap, flags and rounding is two switches, there and back. Prints ns a
-// round on stderr.
+// usage: switch_cost FORM N; FORM: port empty swap swap_and_return
+// swap_with cond_swap refused save call_on flags rounding
+// A round of swap, swap_and_return, swap_with, cond_swap, flags and rounding is two switches, there and back.
+// Prints ns a round on stderr.
 #include <cfenv>
 #include <chrono>
 #include <cstdio>
@@ -37,6 +38,12 @@ template <class Back>
 
 struct by_swap {
   void operator()() const { swap(there, here); }
+};
+[[gnu::noinline]] int leave(context& from, context& to) {
+  return swap_and_return(from, to);
+}
+struct by_return {
+  void operator()() const { leave(there, here); }
 };
 struct by_swap_with {
   void operator()() const { swap_with(there, here, &nothing, nullptr); }
@@ -89,6 +96,9 @@ int main(int count, char** arguments) {
   }
   if (is("swap")) {
     return repeat<by_swap>(rounds, [] { swap(here, there); });
+  }
+  if (is("swap_and_return")) {
+    return repeat<by_return>(rounds, [] { leave(here, there); });
   }
   if (is("flags")) {
     return repeat<by_swap>(rounds, differing<FE_INEXACT, FE_TONEAREST>{});

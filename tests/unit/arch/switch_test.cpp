@@ -105,7 +105,21 @@ TEST(swap, values_live_across_it_survive) {
   other->resume(*here);
 }
 
-TEST(swap, callee_saved_registers_survive) {
+[[gnu::noinline]] void leave_once(partner* other, context* here) {
+  other->back = here;
+  swap_and_return(*here, other->own);
+}
+[[gnu::noinline]] void leave_publishing_once(partner* other, context* here) {
+  static weft::base::atomic<std::uint8_t> word{0};
+  other->back = here;
+  swap_publishing_and_return(*here, other->own, word, 1);
+}
+
+class switching_calls : public testing::TestWithParam<void (*)(partner*, context*)> {};
+INSTANTIATE_TEST_SUITE_P(each, switching_calls,
+                         testing::Values(&switch_once, &leave_once, &leave_publishing_once));
+
+TEST_P(switching_calls, callee_saved_registers_survive) {
   native_context here;
   partner other{[&](partner& self) {
     scramble();
@@ -116,7 +130,7 @@ TEST(swap, callee_saved_registers_survive) {
   for (int round = 0; round < 2; ++round) {
     partner* o = &other;
     context* h = &here;
-    void (*call)(partner*, context*) = &switch_once;
+    void (*call)(partner*, context*) = GetParam();
     std::uint64_t* out = seen;
     asm volatile("pushq %%rbp\npushq %%rcx\npushq %%rcx\nmovq %%rsp, %%r15\nandq $-16, %%rsp\npushq "
                  "%%r15\npushq %%r15\n"
@@ -135,6 +149,55 @@ TEST(swap, callee_saved_registers_survive) {
   }
 }
 #endif
+
+// What the caller of a function that ends in `form` finds.
+template <class Form>
+void check_return(Form form) {
+  native_context here;
+  int count = 0;
+  int results = 0;
+  partner other{[&](partner& self) {
+    while (count < 1000) {
+      ++count;
+      scramble();
+      results += form(self.own, *self.back);
+    }
+  }};
+  for (int i = 1; i <= 1000; ++i) {
+    other.back = &here;
+    results += form(here, other.own);
+    ASSERT_EQ(count, i);
+  }
+  other.resume(here);
+  EXPECT_EQ(results, 0);
+}
+
+[[gnu::noinline]] int leave_by_return(context& from, context& to) {
+  return swap_and_return(from, to);
+}
+
+TEST(swap_and_return, goes_to_and_fro_and_gives_0) {
+  check_return(&leave_by_return);
+}
+
+weft::base::atomic<std::uint8_t> published{0};
+[[gnu::noinline]] int leave_by_publishing(context& from, context& to) {
+  return swap_publishing_and_return(from, to, published, 7);
+}
+
+TEST(swap_publishing_and_return, goes_to_and_fro_and_gives_0) {
+  check_return(&leave_by_publishing);
+}
+
+TEST(swap_publishing_and_return, stores_before_the_target_goes_on) {
+  native_context here;
+  std::uint8_t seen = 0;
+  partner other{[&](partner&) { seen = published.load_acquire(); }};
+  other.back = &here;
+  published.store_relaxed(1);
+  leave_by_publishing(here, other.own);
+  EXPECT_EQ(seen, 7);
+}
 
 // A function that calls nothing but inlined switches keeps its array in the red zone, where the ABI has one.
 [[gnu::noinline]] bool red_zone_survives(context& here, partner& other) {

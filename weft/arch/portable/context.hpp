@@ -66,6 +66,16 @@ WEFT_API void swap_with(context& from, context& to, arrival_function arrive, voi
 // As swap; once `from` is complete, stores `value` to `word`, with release.
 WEFT_API void swap_publishing(context& from, context& to, base::atomic<std::uint8_t>& word,
                               std::uint8_t value) noexcept;
+// The two as the last thing that a function does which returns an int.
+inline int swap_and_return(context& from, context& to) noexcept {
+  swap(from, to);
+  return 0;
+}
+inline int swap_publishing_and_return(context& from, context& to, base::atomic<std::uint8_t>& word,
+                                      std::uint8_t value) noexcept {
+  swap_publishing(from, to, word, value);
+  return 0;
+}
 WEFT_API bool cond_swap(context& from, context& to, conditional_function arrive, void* argument) noexcept;
 [[noreturn]] WEFT_API void begin(context& fresh, void* top, std::size_t size, entry_function entry,
                                  void* argument) noexcept;
