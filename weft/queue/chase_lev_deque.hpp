@@ -127,6 +127,7 @@ class chase_lev_deque {
     }
     const position b = bottom_.load_acquire(); // acquire: the item and its slot; pairs with put() (Q1)
     if (b <= t) {
+      futile_.fetch_add_relaxed(1); // statistics
       return {nullptr, steal_status::empty};
     }
     const ring* const array = ring_.load_acquire(); // acquire: the copied slots; pairs with install() (Q5)
@@ -134,6 +135,7 @@ class chase_lev_deque {
     // acq_rel: one winner for each position, none across a change of payer (Q3, Q6); the slot has been read
     // before the owner sees the new top (Q4)
     if (!top_.cas_strong_acq_rel(t, t + step)) {
+      futile_.fetch_add_relaxed(1); // statistics
       return {nullptr, steal_status::lost_race};
     }
     return {item, steal_status::taken};
@@ -321,7 +323,11 @@ class chase_lev_deque {
     ring_.store_release(current_.get()); // release: the copied slots; pairs with the acquire in steal() (Q5)
   }
 
-  position thefts() const noexcept { return (position_of(top_.load_relaxed()) - window_top_) / step; }
+  /// Those that failed behind a fence cost as much.
+  position thefts() const noexcept {
+    const std::uint32_t futile = futile_.load_relaxed() - window_futile_;
+    return (position_of(top_.load_relaxed()) - window_top_) / step + static_cast<position>(futile);
+  }
 
   bool too_many_thefts(position pops) const noexcept {
     return thefts() * deque_tuning::pops_per_steal_to_owner > pops;
@@ -339,6 +345,7 @@ class chase_lev_deque {
 
   void start_window() noexcept {
     window_top_ = position_of(top_.load_relaxed());
+    window_futile_ = futile_.load_relaxed();
     credit_ = payer_ == fence_payer::thief ? deque_tuning::thief_pays_window : 0;
     pops_ = 0;
   }
@@ -346,6 +353,7 @@ class chase_lev_deque {
   // 128: adjacent lines are fetched in pairs.
   // What thieves read and write.
   alignas(128) base::atomic<position> top_ = Fences::asymmetric() ? thief_pays_bit : 0;
+  base::atomic<std::uint32_t> futile_ = 0; ///< steals that paid for a fence and took nothing
   base::atomic<ring*> ring_ = nullptr;
 
   // What the owner writes; thieves read bottom_ alone.
@@ -358,6 +366,7 @@ class chase_lev_deque {
   /// counts.
   std::uint32_t credit_ = payer_ == fence_payer::thief ? deque_tuning::thief_pays_window : 0;
   std::uint32_t pops_ = 0; ///< in this window, while the owner pays
+  std::uint32_t window_futile_ = 0;
   position window_top_ =
       0; ///< position of top_ at the start of the window, plus what the owner itself took there
   std::unique_ptr<ring> current_;

@@ -4,6 +4,7 @@
 // code.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "weft/base/atomic.hpp"
@@ -52,6 +53,23 @@ class parking_spot {
   }
 
   base::atomic<std::uint32_t> word_{0};
+};
+
+// How long a worker searches before it sleeps, in ns. A wake-up costs who pushes 50 us on some machines, and
+// a worker that is woken for units which others then run would sleep again before the next push, and be woken
+// for that. So a search gets longer while the sleeps are shorter than what a wake-up costs. Ownership: the
+// worker.
+class search_time {
+ public:
+  [[nodiscard]] std::int64_t length(std::int64_t least) const noexcept { return std::max(length_, least); }
+  void slept(std::int64_t how_long, std::int64_t least) noexcept {
+    length_ = how_long < short_sleep ? std::min(length(least) * 2, least * most_times) : length_ / 2;
+  }
+
+ private:
+  static constexpr std::int64_t short_sleep = 100'000;
+  static constexpr std::int64_t most_times = 64;
+  std::int64_t length_ = 0;
 };
 
 // What a push asks of the workers that serve the pool: one load and a branch while none is parked.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The paths that decide what Weft costs: create, yield, yield_to, join. Inlined into the caller, so that the
-// compiler saves only what is live at the switch. Each has a slow twin in lifecycle.cpp for everything that
-// is rare.
+// compiler saves only what is live at the switch. Each has a slow twin in lifecycle.cpp or join.cpp for all
+// that is rare.
 //
 // Exceptions: the C++ run time keeps "what is caught now" and "how many fly" per kernel thread. A thread that
 // leaves while either is non-zero goes the slow way, which keeps them with the thread.
@@ -24,7 +24,7 @@ struct worker_for_techniques : worker {
   [[noreturn]] WEFT_API static void end_thread() noexcept;
 };
 
-// --- slow twins (lifecycle.cpp) ---
+// --- slow twins (lifecycle.cpp, join.cpp) ---
 WEFT_API void yield_slowly();
 WEFT_API void yield_to_slowly(descriptor& target);
 // Nothing else is ready here: a look around from time to time, so that a caller who spins does not stop the

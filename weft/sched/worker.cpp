@@ -37,7 +37,8 @@ constinit base::integer_knob idle_spin{"WEFT_IDLE_SPIN",
                                        20,
                                        {0, 1'000'000},
                                        base::knob_scale::count,
-                                       "microseconds that an idle worker searches before it sleeps"};
+                                       "microseconds that an idle worker searches before it sleeps; up to 64 "
+                                       "times as long while its sleeps are short"};
 const base::knob_list listed{idle_spin};
 
 // How long a worker sleeps before it gives memory back: longer than the pauses of a program that is merely
@@ -422,10 +423,6 @@ void worker::found_work() noexcept {
     owner_group.wake_before(at);
 }
 
-namespace {
-
-// Whether there are more workers in the process than CPUs it may use: one that searches then takes the CPU
-// from one that has work.
 bool crowded() noexcept {
   static constinit base::first_number cpus;
   try {
@@ -435,12 +432,19 @@ bool crowded() noexcept {
   }
 }
 
-} // namespace
+// Waits a little, until somebody asks for something: what is pushed for this worker alone does that.
+void worker::pause_search(unsigned length) const noexcept {
+  for (unsigned i = 0; i < length && (attention.load_relaxed() & ~standing_attention) == 0; ++i)
+    arch::relax();
+}
 
 descriptor* worker::idle() noexcept {
+  constexpr unsigned longest_pause = 16;
+  const deadline least_search = idle_spin.get() * 1000;
   spot.start_searching();
   const bool give_way = crowded();
-  deadline spin_until = os::now_ns() + idle_spin.get() * 1000;
+  deadline spin_until = os::now_ns() + search.length(least_search);
+  unsigned pause = 1;
   for (;;) {
     const std::uint32_t asked = attention.load_relaxed() & ~standing_attention;
     if (asked == inbox_waiting) {
@@ -458,15 +462,16 @@ descriptor* worker::idle() noexcept {
     counters.timers_fired += static_cast<unsigned>(owner_group.expire_timers_of_all(now));
     if (owner_group.source_count_.load(std::memory_order_relaxed) != 0)
       owner_group.poll_sources();
-    for (int i = 0; i < 16; ++i)
-      arch::relax();
+    pause_search(pause);
+    pause = std::min(pause * 2, longest_pause);
     if (now < spin_until || has_visible_work()) {
       if (give_way)
         ::sched_yield();
       continue;
     }
     park();
-    spin_until = os::now_ns() + idle_spin.get() * 1000;
+    spin_until = os::now_ns() + search.length(least_search);
+    pause = 1;
   }
   found_work();
   return nullptr;
@@ -482,14 +487,16 @@ void worker::park() noexcept {
     ++counters.parks;
     note(trace::event::park, nullptr);
     deadline until = owner_group.sleep_until(*this);
+    const deadline asleep = os::now_ns();
     if (!trimmed)
-      until = std::min(until, os::now_ns() + trim_after);
+      until = std::min(until, asleep + trim_after);
     if (until == no_deadline) {
       os::futex_wait(&spot.word(), static_cast<std::uint32_t>(idle_state::parked));
     } else {
       os::futex_wait_until(&spot.word(), static_cast<std::uint32_t>(idle_state::parked), until);
     }
     note(trace::event::unpark, nullptr);
+    search.slept(os::now_ns() - asleep, idle_spin.get() * 1000);
     if (!trimmed && !spot.is_notified() && os::now_ns() >= until)
       give_memory_back();
   }

@@ -101,6 +101,7 @@ struct alignas(64) worker : worker_front {
   timer_queue::lease timer_lease = timer_queue::take();
   timer_queue& timers = *timer_lease;
   parking_spot spot;
+  search_time search;                     // this worker's alone
   base::atomic<std::uint32_t> trims{0};   // odd while memory is given back: counts are not exact then
   base::atomic<deadline> sleeps_until{0}; // 0: awake
   os::kernel_thread kernel_thread;
@@ -154,6 +155,7 @@ struct alignas(64) worker : worker_front {
   void drain_inboxes() noexcept;
   void drain_pools(scheduler& s) noexcept;
   descriptor* idle() noexcept;
+  void pause_search(unsigned length) const noexcept;
   void park() noexcept;
   void found_work() noexcept;
   bool has_visible_work() noexcept;
@@ -188,5 +190,9 @@ extern "C" WEFT_API __thread worker_front* weft_current_worker __attribute__((tl
 
 // Installs the worker of the calling kernel thread.
 WEFT_API void set_here(worker* w) noexcept;
+
+// Whether there are more workers in the process than CPUs it may use: one that searches then takes the CPU
+// from one that has work. Contexts: all but signal handlers.
+[[nodiscard]] bool crowded() noexcept;
 
 } // namespace weft::sched

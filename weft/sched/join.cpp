@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// Joins: what switch.hpp and inline_join.hpp do not decide at once. A function that starts a unit by a jump
+// is re-entered at its own label, so its return still matches its call.
+#include <system_error>
+
+#include "weft/os/futex.hpp"
+#include "weft/sched/switch.hpp"
+#include "weft/unit/join_word.hpp"
+
+namespace weft::sched {
+namespace {
+
+using thread_technique = technique::full_lazy;
+using W = worker_for_techniques;
+
+// Starts `u`, which the caller joins and which has its stack, by a jump; returns when it has ended.
+void leave_into(worker& w, descriptor& u) {
+  descriptor& self = *w.current;
+  u.join.wait_before_start(self);
+  self.state.block();
+  u.state.start_running();
+  w.current = &u;
+  arch::save(self.context, u.context, u.stack->initial_stack_pointer(), u.stack->usable(),
+             &thread_technique::entry_from_joiner<W>, &u); // SWITCH: may resume on another worker
+}
+
+// The unit at the owner's end of the deque, as start_by_join(). False: not there, or not to be had so.
+bool start_from_deque(descriptor& u) {
+  worker& w = here();
+  if (w.deque == nullptr || w.attention.load_relaxed() != 0 || --w.budget < 0 ||
+      !u.state.is(unit::state::fresh) || u.has(unit::slow_mask) || w.current->kind() != unit::kind_thread ||
+      arch::any(*w.exceptions) || !w.deque->pop_bottom_if(&u)) {
+    return false;
+  }
+  if (!thread_technique::take_stack(w, u)) {
+    w.deque->push_bottom(&u);
+    return false;
+  }
+  leave_into(w, u);
+  return true;
+}
+
+bool run_inlined_from_deque(descriptor& u) {
+  worker& w = here();
+  if (!inline_join::take_from_deque(w, u))
+    return false;
+  inline_join::run(w, u);
+  return true;
+}
+
+// A kernel thread that is no worker waits for a unit's end.
+class blocking_joiner final : public unit::joiner {
+ public:
+  void on_end() noexcept override {
+    ended_.store_release(1); // (L1) release: pairs with (L2)
+    os::futex_wake(&ended_, 1);
+  }
+  void wait() noexcept {
+    while (ended_.load_acquire() == 0)
+      os::futex_wait(&ended_, 0); // (L2) acquire: pairs with (L1)
+  }
+
+ private:
+  base::atomic<std::uint32_t> ended_{0};
+};
+
+// The tasklet at the owner's end of the deque: run by a call on the worker's stack. False: not there, or not
+// to be had so.
+bool run_on_workers_stack(descriptor& u) {
+  worker& w = here();
+  descriptor* self = w.current;
+  if (w.deque == nullptr || w.attention.load_relaxed() != 0 || --w.budget < 0 ||
+      !u.is_fresh_and(unit::kind_tasklet) || self->has(unit::kind_mask) || !w.deque->pop_bottom_if(&u))
+    return false;
+  w.current = &u;
+  technique::run_to_completion::run(u, w.base);
+  w.current = self;
+  if (!u.traits.equals_relaxed(unit::kind_tasklet)) [[unlikely]]
+    end_inlined(u, *self);
+  return true;
+}
+
+// Whether `u`, which another worker runs or is about to, ends within the microsecond that it would take to
+// leave, search and be called back; for joiners whose worker has nothing else to do.
+bool ends_soon(const worker& w, const descriptor& u) noexcept {
+  constexpr int looks = 32;
+  const auto has_work = [&w] { return w.fifo != nullptr ? !w.fifo->empty() : !w.deque->empty(); };
+  if ((w.fifo == nullptr && w.deque == nullptr) || crowded())
+    return false;
+  for (int i = 0; i < looks && !u.join.has_ended(); ++i) {
+    const unit::state s = u.state.load();
+    if (s == unit::state::blocked || s == unit::state::suspended || w.attention.load_relaxed() != 0 ||
+        has_work())
+      return false;
+    arch::relax();
+  }
+  return u.join.has_ended();
+}
+
+} // namespace
+
+void settle_after_inline_call() noexcept {
+  worker& w = here();
+  descriptor& self = *w.current;
+  if (!serves(w, self) || w.attention.load_relaxed() != 0) {
+    leave([](void* u) { make_ready(*static_cast<descriptor*>(u)); }, &self);
+    return;
+  }
+  if (w.budget >= 0)
+    return;
+  w.look_around();
+}
+
+void join_tasklet_slowly(descriptor& u) {
+  if (!run_on_workers_stack(u))
+    join_slowly(u);
+  free_unit(here(), u);
+}
+
+bool start_by_join(descriptor& u) {
+  worker& w = here();
+  if (!u.home.is(w.listed) || !(u.is_fresh_and(unit::kind_thread) || u.is_fresh_and(unit::own_stack)))
+    return false;
+  if (--w.budget < 0 || w.current->has(unit::kind_mask) || arch::any(*w.exceptions) ||
+      !thread_technique::take_stack(w, u))
+    return false;
+  queue::intrusive_fifo::unlink(&u.link);
+  leave_into(w, u);
+  return true;
+}
+
+void join_slowly(descriptor& u) {
+  if (!u.join.has_ended() && !run_inlined_from_deque(u))
+    join_elsewhere(u);
+}
+
+void join_elsewhere(descriptor& u) {
+  if (u.join.has_ended() || start_by_join(u) || start_from_deque(u))
+    return;
+  if (!on_worker()) {
+    blocking_joiner waiter;
+    if (u.join.wait_object(waiter))
+      waiter.wait();
+    return;
+  }
+  require_thread("join");
+  if (here().current == &u) {
+    throw std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur),
+                            "weft: a thread joins itself");
+  }
+  if (ends_soon(here(), u))
+    return;
+  struct joining {
+    descriptor* unit;
+    descriptor* self;
+  } j{&u, here().current};
+  if ((here().attention.load_relaxed() & (tracing | observed)) != 0)
+    u.traits.fetch_or_relaxed(unit::traced);
+  leave(
+      [](void* p) {
+        auto& joined = *static_cast<joining*>(p);
+        descriptor* self = joined.self; // p lies on the stack of self: read before it is published
+        if (!joined.unit->join.wait(*self))
+          make_ready(*self);
+      },
+      &j);
+}
+
+} // namespace weft::sched
