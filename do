@@ -89,6 +89,8 @@ need_for() {
     test)
       need libgtest-dev libtbb-dev libcli11-dev
       need --optional g++-12 gdb valgrind linux-perf linux-tools-generic libunwind-dev libbenchmark-dev
+      need --optional g++-aarch64-linux-gnu g++-powerpc64le-linux-gnu g++-riscv64-linux-gnu qemu-user googletest make \
+        xz-utils
       clang=$(newest_clang)
       if [ -n "$clang" ]; then need "clang-$clang" "libclang-rt-$clang-dev"; fi
       ;;
@@ -170,6 +172,28 @@ suite() {
   record "$name" $((total - failed - skipped)) "$failed" "$skipped" $((SECONDS - start)) ""
 }
 
+skip_suite() { # name reason
+  table+=("$(printf '%-18s %7s %7s %7s %8s  %s' "$1" - - - - "skipped: $2")")
+}
+
+# foreign_suite PORT TRIPLE [target...]: the port for another CPU, cross-compiled and run by qemu-user, in less work a
+# case. qemu takes guard advice that it does not know for granted, so guard pages are made by mprotect(2).
+foreign_suite() {
+  local port=$1 triple=$2
+  shift 2
+  if ! command -v "$triple-g++" >/dev/null; then skip_suite "$port" "no $triple-g++"; return; fi
+  if ! command -v "qemu-$port" >/dev/null; then skip_suite "$port" "no qemu-$port"; return; fi
+  if [ ! -d /usr/src/googletest ]; then skip_suite "$port" "no source of GoogleTest"; return; fi
+  say "$port: hwloc and GoogleTest for it"
+  if ! JOBS=$JOBS tools/sysroot "$port" >"$LOGS/sysroot-$port" 2>&1; then
+    skip_suite "$port" "no hwloc for it, see $LOGS/sysroot-$port"
+    return
+  fi
+  WEFT_GUARD=mprotect WEFT_CONFORMANCE_SCALE=5 suite "$port" "$port" \
+    "unit_arch unit_arch_o0 unit_arch_o2_no_pic unit_arch_o3_frame_pointer arch_switch_cost weft_conformance $*" \
+    -R '^(unit_arch(_o[0-9_a-z]+)?|conformance)\.'
+}
+
 verb_test() {
   local quick=0
   case ${1:-} in
@@ -187,6 +211,9 @@ verb_test() {
     WEFT_MEMBARRIER=0 suite gcc-plain-fences ci-gcc "" -R '^(unit_queue|unit_sync|conformance|stress_mix)\.'
     # The other builds run what depends on the compiler, the port or the sanitizer.
     suite portable portable "unit_arch arch_debuggee arch_switch_cost weft_conformance" -R '^(unit_arch|conformance)\.'
+    foreign_suite aarch64 aarch64-linux-gnu unit_arch_o2_bti unit_arch_o2_sve
+    foreign_suite ppc64le powerpc64le-linux-gnu
+    foreign_suite riscv64 riscv64-linux-gnu
     suite clang ci-clang "" -LE '^(memcheck|model|bench)$'
     export WEFT_CONFORMANCE_SCALE=${WEFT_CONFORMANCE_SCALE:-25}
     suite asan asan "unit_arch weft_conformance stress_mix unit_api unit_memory unit_queue unit_sched unit_sync abt_tests" \

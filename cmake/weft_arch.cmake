@@ -2,13 +2,15 @@
 # Chooses the port: the folder of weft/arch/ that is compiled. Sets WEFT_ARCH_PORT; a CPU without a port stops
 # the configuration with the list of those that exist.
 
-set(WEFT_PORTS x86_64 portable)
+set(WEFT_PORTS x86_64 aarch64 ppc64le riscv64 portable)
 set(WEFT_ARCH auto CACHE STRING "Port of the context switch: auto or one of ${WEFT_PORTS}")
 set_property(CACHE WEFT_ARCH PROPERTY STRINGS auto ${WEFT_PORTS})
 
 if(WEFT_ARCH STREQUAL "auto")
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
     set(WEFT_ARCH_PORT x86_64)
+  elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
+    set(WEFT_ARCH_PORT aarch64)
   else()
     set(WEFT_ARCH_PORT "${CMAKE_SYSTEM_PROCESSOR}")
   endif()

@@ -24,7 +24,7 @@ function(weft_library kind type)
   if(WEFT_PUBLIC_CFLAGS)
     target_compile_options(${target} PUBLIC ${WEFT_PUBLIC_CFLAGS})
   endif()
-  target_link_libraries(${target} PUBLIC Threads::Threads PRIVATE ${weft_libraries})
+  target_link_libraries(${target} PUBLIC Threads::Threads ${WEFT_ATOMIC_LIBRARY} PRIVATE ${weft_libraries})
 endfunction()
 
 weft_library(static STATIC)

@@ -30,6 +30,14 @@ endif()
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
+# gcc before 13 leaves atomics of one byte on riscv64 to libatomic.
+include(CheckCXXSourceCompiles)
+check_cxx_source_compiles("#include <atomic>
+  std::atomic<bool> b; int main() { return b.exchange(true) ? 1 : 0; }" WEFT_HAS_BYTE_ATOMICS)
+set(WEFT_ATOMIC_LIBRARY "")
+if(NOT WEFT_HAS_BYTE_ATOMICS)
+  set(WEFT_ATOMIC_LIBRARY atomic)
+endif()
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET GLOBAL hwloc>=2.0)
 
@@ -56,7 +64,7 @@ target_compile_options(weft_warnings INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-Wall
 # __tls_get_addr call would cost more than the switch it serves. Asynchronous unwind tables: gdb and perf walk
 # suspended stacks.
 add_library(weft_flags INTERFACE)
-target_link_libraries(weft_flags INTERFACE weft_interface weft_warnings Threads::Threads)
+target_link_libraries(weft_flags INTERFACE weft_interface weft_warnings Threads::Threads ${WEFT_ATOMIC_LIBRARY})
 target_include_directories(weft_flags INTERFACE "${PROJECT_SOURCE_DIR}")
 target_compile_options(weft_flags INTERFACE
   $<$<COMPILE_LANGUAGE:C,CXX>:-fno-plt;-ftls-model=initial-exec;-fasynchronous-unwind-tables>)

@@ -39,14 +39,16 @@ inline void unpoison(const void*, std::size_t) noexcept {}
 #endif
 
 #if defined(WEFT_MEMORY_VALGRIND)
-inline std::uint32_t register_stack(const void* low, const void* top) noexcept {
+// Where valgrind's header does not know the CPU, its requests are nothing, and use nothing.
+inline std::uint32_t register_stack([[maybe_unused]] const void* low,
+                                    [[maybe_unused]] const void* top) noexcept {
   return static_cast<std::uint32_t>(VALGRIND_STACK_REGISTER(low, top));
 }
-inline void forget_stack(std::uint32_t id) noexcept {
+inline void forget_stack([[maybe_unused]] std::uint32_t id) noexcept {
   VALGRIND_STACK_DEREGISTER(id);
 }
 // Memory below a stack pointer that we read or clear on purpose.
-inline void define(const void* low, std::size_t bytes) noexcept {
+inline void define([[maybe_unused]] const void* low, [[maybe_unused]] std::size_t bytes) noexcept {
   VALGRIND_MAKE_MEM_DEFINED(low, bytes);
 }
 #else

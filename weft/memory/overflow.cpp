@@ -43,6 +43,10 @@ std::uintptr_t stack_pointer_of(const Machine& machine) noexcept {
     return static_cast<std::uintptr_t>(machine.gregs[15]); // x86-64: REG_RSP
   } else if constexpr (requires { machine.sp; }) {
     return static_cast<std::uintptr_t>(machine.sp); // aarch64
+  } else if constexpr (requires { machine.gp_regs[1]; }) {
+    return static_cast<std::uintptr_t>(machine.gp_regs[1]); // ppc64le
+  } else if constexpr (requires { machine.__gregs[2]; }) {
+    return static_cast<std::uintptr_t>(machine.__gregs[2]); // riscv64
   } else {
     return 0;
   }

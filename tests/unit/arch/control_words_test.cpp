@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// FP control (rounding mode everywhere; on x86-64 also flush-to-zero and the x87 control word) belongs to
-// the context: it survives every form of the switch and does not leak into the other side.
+// FP control (rounding mode everywhere; flush-to-zero and the like where the CPU has them) belongs to the
+// context: it survives every form of the switch and does not leak into the other side.
 #include <array>
 #include <cfenv>
 #include <cstdint>
@@ -14,20 +14,42 @@ using weft::arch::test::native_context;
 using weft::arch::test::partner;
 using weft::arch::test::stack;
 
+// The portable port knows of <cfenv>'s rounding mode only.
+#if defined(__aarch64__) && !defined(WEFT_ARCH_PORTABLE)
+#define WEFT_TEST_FPCR 1
+#elif defined(__powerpc64__) && !defined(WEFT_ARCH_PORTABLE)
+#define WEFT_TEST_FPSCR 1
+#endif
+
+// The word: MXCSR, FPCR, or the low byte of FPSCR. The second: x87 control word, or decimal rounding mode.
 struct control {
   int rounding;
-  std::uint32_t mxcsr;
-  std::uint16_t x87;
+  std::uint32_t word;
+  std::uint16_t second;
   // The flags in MXCSR's low six bits are nobody's after a switch.
   bool operator==(const control& other) const {
-    return rounding == other.rounding && (mxcsr & ~0x3fU) == (other.mxcsr & ~0x3fU) && x87 == other.x87;
+#if defined(__x86_64__)
+    constexpr std::uint32_t flags = 0x3f;
+#else
+    constexpr std::uint32_t flags = 0;
+#endif
+    return rounding == other.rounding && ((word ^ other.word) & ~flags) == 0 && second == other.second;
   }
 };
 
 [[gnu::noinline]] control now() {
   control c{std::fegetround(), 0, 0};
 #if defined(__x86_64__)
-  asm volatile("stmxcsr %0\nfnstcw %1" : "=m"(c.mxcsr), "=m"(c.x87));
+  asm volatile("stmxcsr %0\nfnstcw %1" : "=m"(c.word), "=m"(c.second));
+#elif WEFT_TEST_FPCR
+  std::uint64_t fpcr;
+  asm volatile("mrs %0, fpcr" : "=r"(fpcr));
+  c.word = static_cast<std::uint32_t>(fpcr);
+#elif WEFT_TEST_FPSCR
+  std::uint64_t fpscr;
+  asm volatile("mffs 0\nmfvsrd %0, 0" : "=r"(fpscr) : : "fr0");
+  c.word = fpscr & 0xff;
+  c.second = fpscr >> 32 & 7;
 #endif
   return c;
 }
@@ -35,7 +57,12 @@ struct control {
 [[gnu::noinline]] void set(const control& c) {
   std::fesetround(c.rounding);
 #if defined(__x86_64__)
-  asm volatile("ldmxcsr %0\nfldcw %1" : : "m"(c.mxcsr), "m"(c.x87));
+  asm volatile("ldmxcsr %0\nfldcw %1" : : "m"(c.word), "m"(c.second));
+#elif WEFT_TEST_FPCR
+  asm volatile("msr fpcr, %0" : : "r"(std::uint64_t{c.word}));
+#elif WEFT_TEST_FPSCR
+  const std::uint64_t fpscr = c.word | std::uint64_t{c.second} << 32;
+  asm volatile("mtvsrd 0, %0\nmtfsf 3, 0\nmtfsf 1, 0, 0, 1" : : "r"(fpscr) : "fr0");
 #endif
 }
 
@@ -48,6 +75,18 @@ constexpr control downward{FE_DOWNWARD, 0x1f80 | 0x2000 | 0x0040,
 constexpr control only_mxcsr{FE_TONEAREST, 0x1f80 | 0x8000 | 0x0020, 0x037f}; // and a raised flag
 constexpr control only_x87{FE_TONEAREST, 0x1f80, 0x027f};                     // 53 bits
 constexpr std::array states{ordinary, upward, downward, only_mxcsr, only_x87};
+#elif WEFT_TEST_FPCR
+constexpr control ordinary{FE_TONEAREST, 0, 0};
+constexpr control upward{FE_UPWARD, FE_UPWARD | 1U << 24, 0};       // flush to zero
+constexpr control downward{FE_DOWNWARD, FE_DOWNWARD | 1U << 25, 0}; // default NaN
+constexpr control only_flush{FE_TONEAREST, 1U << 24, 0};
+constexpr std::array states{ordinary, upward, downward, only_flush};
+#elif WEFT_TEST_FPSCR
+constexpr control ordinary{FE_TONEAREST, 0, 0};
+constexpr control upward{FE_UPWARD, FE_UPWARD | 4, 1};   // non-IEEE mode; decimals toward zero
+constexpr control downward{FE_DOWNWARD, FE_DOWNWARD, 3}; // decimals down
+constexpr control only_decimal{FE_TONEAREST, 0, 2};
+constexpr std::array states{ordinary, upward, downward, only_decimal};
 #else
 constexpr control ordinary{FE_TONEAREST, 0, 0};
 constexpr control upward{FE_UPWARD, 0, 0};
@@ -89,8 +128,8 @@ void check_all_pairs(context& here, Go go, Return come_back) {
       go(here, other);
       const control after = now();
       set(ordinary);
-      EXPECT_EQ(seen, its) << mine.mxcsr << " " << its.mxcsr;
-      EXPECT_EQ(after, mine) << mine.mxcsr << " " << its.mxcsr;
+      EXPECT_EQ(seen, its) << mine.word << " " << its.word;
+      EXPECT_EQ(after, mine) << mine.word << " " << its.word;
       if (!other.finished) {
         other.resume(here);
       }
