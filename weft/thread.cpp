@@ -22,12 +22,20 @@ constexpr std::size_t largest_stack = std::size_t{1} << 30;
 
 namespace detail {
 
-std::uint64_t traits_of(const thread_attributes& a) {
+std::uint64_t traits_of(const thread_attributes& a, std::uint64_t kind) {
   if (a.stack_size > largest_stack)
     refuse(std::errc::invalid_argument, "weft: a stack of more than 1 GiB");
   if (a.level < unit::first_level || a.level > unit::last_level)
     refuse(std::errc::invalid_argument, "weft: level not in -32 .. 31");
-  return unit::stack_size_trait(static_cast<std::uint32_t>(a.stack_size));
+  if (a.technique != technique_id::automatic && kind != unit::kind_thread)
+    refuse(std::errc::invalid_argument, "weft: a tasklet has no threading technique: it is RtC");
+  if (static_cast<unsigned>(a.technique) >= unit::technique_count)
+    refuse(std::errc::invalid_argument, "weft: no such threading technique");
+  if (a.technique == technique_id::sc && a.stack_size != 0)
+    refuse(std::errc::invalid_argument,
+           "weft: an SC thread has the stack size of who starts it, the default");
+  return kind | unit::stack_size_trait(static_cast<std::uint32_t>(a.stack_size)) |
+         unit::technique_trait(a.technique);
 }
 
 void submit_with(unit::descriptor& u, const unit::operations& o, std::uint64_t traits,
@@ -39,8 +47,12 @@ void submit_with(unit::descriptor& u, const unit::operations& o, std::uint64_t t
   u.level = static_cast<std::int8_t>(a.level);
   if (a.name != nullptr)
     unit::set_name(u, a.name);
+  if (unit::has_stack_at_creation(a.technique))
+    sched::reserve_stack(u);
   if (now)
     return sched::start_now(u);
+  if (unit::is_child_first(a.technique))
+    return sched::start_child(u);
   home->push(u);
 }
 
@@ -89,8 +101,10 @@ bool join_until(unit::descriptor& u, sched::deadline until, const std::stop_toke
 }
 
 void detach(unit::descriptor& u) noexcept {
-  if (!u.join.detach())
+  if (!u.join.detach()) {
+    sched::release_kept_stack(u);
     sched::free_unit(sched::here(), u);
+  }
 }
 
 void throw_not_joinable() {

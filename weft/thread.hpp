@@ -22,18 +22,25 @@
 
 namespace weft {
 
+using unit::technique_id;
+
 // What a thread or tasklet may differ in. Every field's default means: as the runtime has it.
 struct thread_attributes {
   std::size_t stack_size = 0; // bytes, rounded up to a size class; at most 1 GiB; 0: WEFT_STACK_SIZE
   const char* name = nullptr; // copied, cut to 31 characters
   weft::pool* pool = nullptr; // where it becomes ready; it must outlive the thread
   int level = 0;              // priority, -32 (first) .. 31 (last); only priority pools look
+  // How a thread starts and ends, and when it has a stack: docs/guide/techniques.md. Tasklets have none.
+  technique_id technique = technique_id::automatic;
 };
+
+template <technique_id>
+class thread_of; // techniques.hpp
 
 namespace detail {
 
-// The traits word for attributes. Errors: std::system_error(invalid_argument).
-WEFT_API std::uint64_t traits_of(const thread_attributes& a);
+// The traits word of a unit of this kind. Errors: std::system_error(invalid_argument).
+WEFT_API std::uint64_t traits_of(const thread_attributes& a, std::uint64_t kind);
 // Fills in what few ask for and pushes the unit. Errors: as traits_of, std::bad_alloc; the caller then still
 // owns `u`.
 WEFT_API void submit_with(unit::descriptor& u, const unit::operations& o, std::uint64_t traits,
@@ -46,7 +53,7 @@ WEFT_API void detach(unit::descriptor& u) noexcept;
 template <class Callable>
 unit::descriptor& create_with(const thread_attributes& a, const unit::operations& o, std::uint64_t kind,
                               Callable&& c, bool now = false) {
-  const std::uint64_t traits = traits_of(a) | kind;
+  const std::uint64_t traits = traits_of(a, kind);
   unit::descriptor& u = sched::allocate_unit_slowly();
   bool filled = false;
   try {
@@ -86,7 +93,7 @@ class thread {
   // may). Errors: std::bad_alloc; std::system_error if the runtime cannot start. An exception that leaves f
   // ends the process.
   template <class F, class... Arguments>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, thread> &&
+    requires(!std::is_base_of_v<thread, std::remove_cvref_t<F>> &&
              !std::is_same_v<std::remove_cvref_t<F>, thread_attributes>)
   [[gnu::always_inline]] explicit thread(F&& f, Arguments&&... arguments) {
     auto call = detail::bind_call(std::forward<F>(f), std::forward<Arguments>(arguments)...);
@@ -207,9 +214,13 @@ class thread {
   bool try_join(sched::deadline until, const std::stop_token& stop) {
     if (!detail::join_until(checked(), until, stop))
       return false;
+    sched::release_kept_stack(*unit_);
     sched::free_unit(sched::here(), *std::exchange(unit_, nullptr));
     return true;
   }
+
+  template <technique_id>
+  friend class thread_of;
 
   unit::descriptor* unit_ = nullptr;
 };

@@ -199,7 +199,8 @@ int ABT_thread_get_attr(ABT_thread thread, ABT_thread_attr* result) {
 
 int ABTX_thread_get_technique(ABT_thread thread, ABTX_technique* technique) {
   return with_unit(thread, ABT_ERR_INV_THREAD, [&](descriptor& u) {
-    const bool own_stack = u.stack_size() != 0 || u.has(unit::own_stack | unit::not_cancellable);
+    const bool own_stack =
+        u.stack_size() != 0 || u.technique() == unit::technique_id::full_lazy || u.has(unit::not_cancellable);
     *technique = is_tasklet(u) ? ABTX_TECHNIQUE_RUN_TO_COMPLETION
                  : own_stack   ? ABTX_TECHNIQUE_FULL_LAZY
                                : ABTX_TECHNIQUE_INLINE_JOIN;

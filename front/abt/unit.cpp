@@ -148,7 +148,7 @@ std::uint64_t traits_for(const creation& c) {
   if (supplied)
     traits |= unit::supplied_stack;
   if (c.attributes != nullptr && c.attributes->technique == ABTX_TECHNIQUE_FULL_LAZY)
-    traits |= unit::own_stack;
+    traits |= unit::technique_trait(unit::technique_id::full_lazy);
   return traits;
 }
 
@@ -248,8 +248,8 @@ void revive_unit(descriptor& u, pool& home, void (*function)(void*), void* argum
   if (extension != nullptr)
     extension->stack = static_cast<memory::stack_record*>(record_of(info->stack, info->stack_size));
   const std::uint64_t kept =
-      u.traits.load_relaxed() & (unit::kind_mask | unit::supplied_stack | unit::own_stack | unit::extended |
-                                 unit::fronted | ~std::uint64_t{0xffffffff});
+      u.traits.load_relaxed() & (unit::kind_mask | unit::supplied_stack | unit::technique_mask |
+                                 unit::extended | unit::fronted | ~std::uint64_t{0xffffffff});
   const unit::operations& operations = *u.operations;
   unit::initialise(u, operations, &home, kept);
   closure_of(u).function = function;

@@ -31,10 +31,18 @@ WEFT_API void end_hosted(descriptor& u) noexcept;
 
 class inline_join {
  public:
+  // Whether a unit may be called on the stack of the running one.
+  [[gnu::always_inline]] static bool may_host(const worker& w) noexcept {
+    const descriptor& self = *w.current;
+    return !self.has(unit::kind_mask) && !arch::any(*w.exceptions) &&
+           technique::inline_join::has_room(*self.stack);
+  }
+
   // Takes `u` out of the worker's own list for a call. False: nothing has changed but the budget of
   // decisions.
-  [[gnu::always_inline]] static bool take_listed(worker& w, descriptor& u) noexcept {
-    if (!u.home.is(w.listed) || !u.is_fresh_and(unit::kind_thread) || !may_host(w)) [[unlikely]]
+  [[gnu::always_inline]] static bool take_listed(worker& w, descriptor& u,
+                                                 std::uint64_t traits = unit::kind_thread) noexcept {
+    if (!u.home.is(w.listed) || !u.is_fresh_and(traits) || !may_host(w)) [[unlikely]]
       return false;
     if (arch::count_down(w.budget)) [[unlikely]]
       return false;
@@ -111,11 +119,6 @@ class inline_join {
   }
 
  private:
-  [[gnu::always_inline]] static bool may_host(const worker& w) noexcept {
-    const descriptor& self = *w.current;
-    return !self.has(unit::kind_mask) && !arch::any(*w.exceptions) &&
-           technique::inline_join::has_room(*self.stack);
-  }
   [[gnu::always_inline]] static descriptor& begin(worker& w, descriptor& u) noexcept {
     descriptor& joiner = *w.current;
     u.stack = joiner.stack; // so that it counts as started where it deviates

@@ -4,39 +4,79 @@
 #include <system_error>
 
 #include "weft/os/futex.hpp"
-#include "weft/sched/switch.hpp"
+#include "weft/sched/technique_join.hpp"
 #include "weft/unit/join_word.hpp"
 
 namespace weft::sched {
 namespace {
 
 using thread_technique = technique::full_lazy;
-using W = worker_for_techniques;
 
-// Starts `u`, which the caller joins and which has its stack, by a jump; returns when it has ended.
-void leave_into(worker& w, descriptor& u) {
-  descriptor& self = *w.current;
-  u.join.wait_before_start(self);
-  self.state.block();
-  u.state.start_running();
-  w.current = &u;
-  arch::save(self.context, u.context, u.stack->initial_stack_pointer(), u.stack->usable(),
-             &thread_technique::entry_from_joiner<W>, &u); // SWITCH: may resume on another worker
+// Whether the caller may start `u`, if it can be taken out of its pool.
+bool may_start(worker& w, const descriptor& u) {
+  return u.state.is(unit::state::fresh) && --w.budget >= 0 && !w.current->has(unit::kind_mask) &&
+         !arch::any(*w.exceptions);
 }
 
-// The unit at the owner's end of the deque, as start_by_join(). False: not there, or not to be had so.
-bool start_from_deque(descriptor& u) {
-  worker& w = here();
-  if (w.deque == nullptr || w.attention.load_relaxed() != 0 || --w.budget < 0 ||
-      !u.state.is(unit::state::fresh) || u.has(unit::slow_mask) || w.current->kind() != unit::kind_thread ||
-      arch::any(*w.exceptions) || !w.deque->pop_bottom_if(&u)) {
+bool start(worker& w, descriptor& u) {
+  const unit::technique_id t = u.technique();
+  if (technique::called::possible && technique::called::includes(t)) {
+    call_from_joiner(w, *w.current, u, t);
+  } else {
+    leave_from_joiner(w, *w.current, u);
+  }
+  return true;
+}
+
+// Whether it runs on its joiner's stack if it can.
+bool prefers_joiners_stack(const descriptor& u) noexcept {
+  const unit::technique_id t = u.technique();
+  return (t == unit::technique_id::sc || t == unit::technique_id::inline_join) &&
+         u.operations->end == nullptr;
+}
+
+bool start_from_list(worker& w, descriptor& u) {
+  if (!u.is_plain() || !may_start(w, u))
     return false;
+  if (prefers_joiners_stack(u) && inline_join::may_host(w)) {
+    queue::intrusive_fifo::unlink(&u.link);
+    inline_join::run(w, u);
+    return true;
+  }
+  if (!thread_technique::take_stack(w, u))
+    return false;
+  queue::intrusive_fifo::unlink(&u.link);
+  return start(w, u);
+}
+
+// Only from the owner's end.
+bool start_from_deque(worker& w, descriptor& u) {
+  if (w.attention.load_relaxed() != 0 || u.has(unit::slow_mask) || !may_start(w, u) ||
+      !w.deque->pop_bottom_if(&u))
+    return false;
+  if (u.is_plain() && prefers_joiners_stack(u) && inline_join::may_host(w)) {
+    inline_join::run(w, u);
+    return true;
   }
   if (!thread_technique::take_stack(w, u)) {
     w.deque->push_bottom(&u);
     return false;
   }
-  leave_into(w, u);
+  return start(w, u);
+}
+
+// A thread that stands ready in this worker's own list: a jump there, as yield_to(), and back from its end.
+bool go_on_with(worker& w, descriptor& u) {
+  descriptor& self = *w.current;
+  if (!u.home.is(w.listed) || !u.state.is(unit::state::ready) || !u.is_plain() || --w.budget < 0 ||
+      w.attention.load_relaxed() != 0 || self.has(unit::slow_mask) || arch::any(*w.exceptions))
+    return false;
+  queue::intrusive_fifo::unlink(&u.link);
+  u.join.wait_before_start(self);
+  self.state.block();
+  u.state.start_running();
+  w.current = &u;
+  arch::swap(self.context, u.context); // SWITCH: may resume on another worker
   return true;
 }
 
@@ -119,23 +159,19 @@ void join_tasklet_slowly(descriptor& u) {
 
 bool start_by_join(descriptor& u) {
   worker& w = here();
-  if (!u.home.is(w.listed) || !(u.is_fresh_and(unit::kind_thread) || u.is_fresh_and(unit::own_stack)))
-    return false;
-  if (--w.budget < 0 || w.current->has(unit::kind_mask) || arch::any(*w.exceptions) ||
-      !thread_technique::take_stack(w, u))
-    return false;
-  queue::intrusive_fifo::unlink(&u.link);
-  leave_into(w, u);
-  return true;
+  if (u.home.is(w.listed))
+    return start_from_list(w, u);
+  return w.deque != nullptr && start_from_deque(w, u);
 }
 
 void join_slowly(descriptor& u) {
   if (!u.join.has_ended() && !run_inlined_from_deque(u))
     join_elsewhere(u);
+  release_kept_stack(u);
 }
 
 void join_elsewhere(descriptor& u) {
-  if (u.join.has_ended() || start_by_join(u) || start_from_deque(u))
+  if (u.join.has_ended() || start_by_join(u) || go_on_with(here(), u))
     return;
   if (!on_worker()) {
     blocking_joiner waiter;

@@ -34,18 +34,7 @@ memory::shared_object_cache<descriptor>& foreign_units() noexcept {
   return *made;
 }
 
-// What this worker may run at once, without a look at timers, other pools or requests. Null: go through the
-// loop.
-descriptor* pick_quickly(worker& w) noexcept {
-  if (w.attention.load_relaxed() != 0 || --w.budget < 0)
-    return nullptr;
-  if (w.fifo != nullptr) {
-    queue::link* l = w.fifo->pop_front();
-    return l != nullptr ? &descriptor::from(*l) : nullptr;
-  }
-  return w.deque != nullptr ? w.deque->pop_bottom() : nullptr;
-}
-
+// Whoever leaves or has ended cannot be returned to, so from here every technique starts by a jump.
 bool can_run_here(worker& w, descriptor& next) noexcept {
   return !next.has(unit::slow_mask) && (next.has_started() || thread_technique::take_stack(w, next));
 }
@@ -53,7 +42,7 @@ bool can_run_here(worker& w, descriptor& next) noexcept {
 void leave_now(worker& w, descriptor& self, arch::arrival_function then, void* argument) noexcept {
   if (!memory::check_canary(*self.stack)) [[unlikely]]
     memory::die_of_overflow(*self.stack);
-  descriptor* next = pick_quickly(w);
+  descriptor* next = w.pick_quickly();
   const bool fresh = next != nullptr && !next->has_started();
   if (next == nullptr || !can_run_here(w, *next)) {
     w.handed = next;
@@ -82,6 +71,7 @@ void complete(worker& w, descriptor& u) noexcept {
   if (before == unit::join_word::detached) {
     if (u.operations->discard != nullptr)
       u.operations->discard(u);
+    release_kept_stack(u);
     free_unit(w, u);
   } else if ((before & 1) != 0) {
     reinterpret_cast<unit::joiner*>(before - unit::join_word::object_tag)->on_end();
@@ -92,7 +82,7 @@ void complete(worker& w, descriptor& u) noexcept {
 
 // Continues with whatever there is; the running thread has ended and its stack is the newest in the cache.
 [[noreturn]] void continue_elsewhere(worker& w) noexcept {
-  descriptor* next = w.handed == nullptr ? pick_quickly(w) : nullptr;
+  descriptor* next = w.handed == nullptr ? w.pick_quickly() : nullptr;
   const bool fresh = next != nullptr && !next->has_started();
   if (next == nullptr || !can_run_here(w, *next)) {
     if (next != nullptr)
@@ -115,9 +105,10 @@ void complete(worker& w, descriptor& u) noexcept {
       *w.loop,
       [](void* ended) {
         worker& here_now = here();
-        auto& unit = *static_cast<descriptor*>(ended);
-        thread_technique::give_stack_back(here_now, unit);
-        complete(here_now, unit);
+        auto& gone = *static_cast<descriptor*>(ended);
+        if (!unit::keeps_stack(gone.technique()))
+          thread_technique::give_stack_back(here_now, gone);
+        complete(here_now, gone);
       },
       &u);
 }
@@ -130,7 +121,8 @@ void complete(worker& w, descriptor& u) noexcept {
   worker& w = here();
   w.note(trace::event::stop_end, &u);
   w.handed = next;
-  if (u.has(unit::supplied_stack) || (u.operations->discard != nullptr && u.join.is_detached()))
+  if (u.has(unit::supplied_stack) || unit::keeps_stack(u.technique()) ||
+      (u.operations->discard != nullptr && u.join.is_detached()))
     end_on_loop(w, u);
   w.stacks.free(std::exchange(u.stack, nullptr));
   complete(w, u);
@@ -150,7 +142,7 @@ void worker_for_techniques::end_thread() noexcept {
   worker& w = sched::here();
   descriptor& u = *w.current;
   descriptor* waiter = u.join.committed_waiter();
-  if (waiter == nullptr || !u.traits.equals_relaxed(0) || !serves(w, *waiter)) [[unlikely]]
+  if (waiter == nullptr || !u.is_plain() || !serves(w, *waiter)) [[unlikely]]
     end_thread_slowly();
   w.stacks.free_default(std::exchange(u.stack, nullptr));
   u.state.finish();
@@ -349,11 +341,38 @@ void yield_to_loop() {
 
 } // namespace
 
+namespace {
+
+// The yield of start_yield() where the next in the list has not started: by a jump, without the loop. False:
+// nothing has changed but the budget.
+bool yield_to_fresh(worker& w) {
+  queue::link* head = w.fifo != nullptr ? w.fifo->first() : nullptr;
+  if (head == nullptr || head == w.fifo->end() || w.attention.load_relaxed() != 0 || --w.budget < 0)
+    return false;
+  descriptor& self = *w.current;
+  descriptor& next = descriptor::from(*head);
+  if (next.has_started() || !self.home.is(w.listed) || self.has(unit::slow_mask) ||
+      arch::any(*w.exceptions) || !can_run_here(w, next))
+    return false;
+  w.fifo->pop_first(head);
+  self.state.make_ready();
+  w.fifo->push_back(&self.link);
+  next.state.start_running();
+  w.current = &next;
+  arch::save(self.context, next.context, next.stack->initial_stack_pointer(), next.stack->usable(),
+             &thread_technique::entry<W>, &next); // SWITCH: may resume on another worker
+  return true;
+}
+
+} // namespace
+
 void yield_slowly() {
   if (!on_worker()) {
     ::sched_yield();
     return;
   }
+  if (yield_to_fresh(here()))
+    return;
   require_thread("yield");
   act_on_requests();
   yield_to_loop();

@@ -22,6 +22,10 @@ namespace weft::sched {
 struct worker_for_techniques : worker {
   static worker& here() noexcept { return sched::here(); }
   [[noreturn]] WEFT_API static void end_thread() noexcept;
+  // For a child whose creator stands where this worker looks next, and has not run since: takes the creator
+  // from there and publishes the child's end. False: it must end otherwise.
+  static bool end_before_parent(descriptor& u, descriptor& parent) noexcept;
+  [[noreturn]] static void end_child(descriptor& u, descriptor& parent) noexcept;
 };
 
 // --- slow twins (lifecycle.cpp, join.cpp) ---
@@ -40,10 +44,21 @@ WEFT_API void republish(void* u);
 WEFT_API void join_slowly(descriptor& u);
 // As join(), but `u` does not run on the caller's stack. Its end is published.
 WEFT_API void join_elsewhere(descriptor& u);
-// A join that starts `u`, which stands in this worker's own list, on a stack of its own: true when it did,
-// and `u` has ended. False: nothing has changed but the budget of decisions.
+// A join that starts `u`, which stands in this worker's own list or at the end of its deque, as its technique
+// says: true when it did, and `u` has ended. False: nothing has changed but the budget of decisions.
 WEFT_API bool start_by_join(descriptor& u);
 WEFT_API void join_tasklet_slowly(descriptor& u);
+// What a unit that has been joined or is detached may have kept until now: C-Full's and C-RoC's stack.
+WEFT_API void release_kept_stack(descriptor& u) noexcept;
+// Takes the stack that an eager technique has from its creation on, if the caller is a worker and memory
+// suffices; else it takes it when it starts, as a lazy one. Before `u` is in a pool.
+WEFT_API void reserve_stack(descriptor& u) noexcept;
+// The pool for what a kernel thread that is no worker creates.
+[[nodiscard]] WEFT_API pool* foreign_home();
+// Child first: `u`, which is in no pool, runs at once, and the caller becomes ready where this worker looks
+// first. Where that cannot be (the caller is no thread on a worker of the pool, handles an exception, or no
+// stack can be had) `u` is pushed to its pool. Contexts: all but signal handlers. Switches: may.
+WEFT_API void start_child(descriptor& u);
 // A descriptor from whatever cache the caller may use. Errors: std::bad_alloc.
 WEFT_API descriptor& allocate_unit_slowly();
 // The same; does not start the runtime.

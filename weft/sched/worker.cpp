@@ -20,6 +20,7 @@
 #include "weft/sched/requests.hpp"
 #include "weft/sched/stacked.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/technique/called.hpp"
 #include "weft/unit/extension.hpp"
 
 namespace weft::sched {
@@ -282,6 +283,16 @@ descriptor* worker::pick_scheduled() noexcept {
   return main_scheduler->next(*this);
 }
 
+descriptor* worker::pick_quickly() noexcept {
+  if (attention.load_relaxed() != 0 || --budget < 0)
+    return nullptr;
+  if (fifo != nullptr) {
+    queue::link* l = fifo->pop_front();
+    return l != nullptr ? &descriptor::from(*l) : nullptr;
+  }
+  return deque != nullptr ? deque->pop_bottom() : nullptr;
+}
+
 void worker::run(descriptor& u) noexcept {
   if (u.has(unit::migration_requested)) [[unlikely]] {
     pool* before = u.home;
@@ -325,12 +336,16 @@ void worker::run_thread(descriptor& u) noexcept {
     return;
   }
   ++counters.started;
+  if (technique::called::possible && technique::called::includes(u.technique()))
+    return run_called(u);
   arch::save(*loop, u.context, u.stack->initial_stack_pointer(), u.stack->usable(),
              &thread_technique::entry<worker_for_techniques>, &u);
 }
 
 // A unit that was cancelled before it started.
 void worker::drop(descriptor& u) noexcept {
+  if (memory::stack_record* reserved = thread_technique::take_reserved(u))
+    stacks.free(reserved);
   if (u.operations->drop != nullptr)
     u.operations->drop(u);
   u.state.start_running();
@@ -442,8 +457,8 @@ descriptor* worker::idle() noexcept {
   constexpr unsigned longest_pause = 16;
   const deadline least_search = idle_spin.get() * 1000;
   spot.start_searching();
-  const bool give_way = crowded();
-  deadline spin_until = os::now_ns() + search.length(least_search);
+  const bool is_crowded = crowded();
+  deadline begin = os::now_ns();
   unsigned pause = 1;
   for (;;) {
     const std::uint32_t asked = attention.load_relaxed() & ~standing_attention;
@@ -464,13 +479,14 @@ descriptor* worker::idle() noexcept {
       owner_group.poll_sources();
     pause_search(pause);
     pause = std::min(pause * 2, longest_pause);
-    if (now < spin_until || has_visible_work()) {
-      if (give_way)
+    if (now < begin + search.length(least_search) || has_visible_work()) {
+      // A long search is a guess: whoever else wants this CPU goes first.
+      if (is_crowded || now > begin + least_search)
         ::sched_yield();
       continue;
     }
     park();
-    spin_until = os::now_ns() + search.length(least_search);
+    begin = os::now_ns();
     pause = 1;
   }
   found_work();

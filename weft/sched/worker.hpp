@@ -83,6 +83,7 @@ struct alignas(64) worker : worker_front {
   bool trimmed = false;                     // memory was given back since it last had work
   bool pick_oldest = false;                 // the next decision goes to whoever waits longest
   bool local_had_turn = false;              // the last decision was for `local`: the others come first now
+  const descriptor* called = nullptr;       // what the loop has called, until somebody continues the loop
   descriptor* handed = nullptr;             // what the loop shall run next, chosen by a unit that left
   arch::arrival_function arrival = nullptr; // to be run by a thread that starts, for the one that left
   void* arrival_argument = nullptr;
@@ -124,6 +125,9 @@ struct alignas(64) worker : worker_front {
 
   // Timers and event sources, if the budget of decisions is used up.
   WEFT_API void look_around() noexcept;
+  // What this worker may run at once, without a look at timers, other pools or requests. Null: go through the
+  // loop.
+  descriptor* pick_quickly() noexcept;
   // The loop; runs on the worker's own stack until it is told to stop.
   void run_loop() noexcept;
   void use_scheduler(std::shared_ptr<scheduler> s) {
@@ -154,6 +158,8 @@ struct alignas(64) worker : worker_front {
   descriptor* pick_scheduled() noexcept;
   void drain_inboxes() noexcept;
   void drain_pools(scheduler& s) noexcept;
+  void run_called(descriptor& u) noexcept;
+  descriptor* next_to_call() noexcept;
   descriptor* idle() noexcept;
   void pause_search(unsigned length) const noexcept;
   void park() noexcept;

@@ -8,6 +8,8 @@
 //   static void end_thread();       // ends `current`; does not return
 #pragma once
 
+#include <utility>
+
 #include "weft/arch/arch.hpp"
 #include "weft/base/export.hpp"
 #include "weft/memory/stack_cache.hpp"
@@ -22,7 +24,9 @@ struct full_lazy {
   template <class Worker>
   [[gnu::always_inline]] static bool take_stack(Worker& w, unit::descriptor& u) noexcept {
     const std::size_t size = u.stack_size();
-    memory::stack_record* stack = size == 0 ? w.stacks.allocate() : take_sized(w, u, size);
+    memory::stack_record* stack = u.has(unit::technique_mask) ? take_reserved(u) : nullptr;
+    if (stack == nullptr)
+      stack = size == 0 ? w.stacks.allocate() : take_sized(w, u, size);
     if (stack == nullptr) [[unlikely]]
       return false;
     stack->owner = &u;
@@ -33,6 +37,12 @@ struct full_lazy {
   template <class Worker>
   static memory::stack_record* take_sized(Worker& w, unit::descriptor& u, std::size_t size) noexcept {
     return u.has(unit::supplied_stack) ? unit::extension_of(u)->stack : w.stacks.allocate(size);
+  }
+  // What was taken at the creation, once.
+  static memory::stack_record* take_reserved(unit::descriptor& u) noexcept {
+    if (!unit::has_stack_at_creation(u.technique()))
+      return nullptr;
+    return static_cast<memory::stack_record*>(std::exchange(arch::idle_word(u.context), nullptr));
   }
   template <class Worker>
   static void give_stack_back(Worker& w, unit::descriptor& u) noexcept {

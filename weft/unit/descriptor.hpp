@@ -16,6 +16,7 @@
 #include "weft/queue/link.hpp"
 #include "weft/unit/join_word.hpp"
 #include "weft/unit/state.hpp"
+#include "weft/unit/technique_id.hpp"
 
 namespace weft::sched {
 class pool;
@@ -61,7 +62,7 @@ enum trait : std::uint64_t {
   supplied_stack =
       8 << 8, // on memory of the user's: extension::stack. Its size is set, so that fast paths pass by
 
-  own_stack = 16 << 8, // never on its joiner's
+  technique_mask = 15 << 12, // a technique_id
 
   cancel_requested = 1 << 16,
   migration_requested = 1 << 17,
@@ -72,6 +73,7 @@ enum trait : std::uint64_t {
   extended = 1 << 22,      // it has one
   traced = 1 << 23,        // its end is to be recorded
   fronted = 1 << 24,       // a front (abt) keeps more of it: its end is not a plain one
+  parent_left = 1 << 25,   // child first: the creator went on before this unit ended
 
   // What a thread must not have to be switched from or to by a fast path.
   slow_mask = kind_mask | cancel_requested | migration_requested | ends_process,
@@ -134,6 +136,11 @@ struct alignas(64) descriptor {
   }
   [[nodiscard]] std::uint64_t kind() const noexcept { return traits.load_relaxed() & kind_mask; }
   [[nodiscard]] bool has(std::uint64_t trait) const noexcept { return traits.any_relaxed(trait); }
+  [[nodiscard]] unit::technique_id technique() const noexcept {
+    return static_cast<unit::technique_id>((traits.load_relaxed() & technique_mask) >> 12);
+  }
+  // Nothing is out of the ordinary but the technique.
+  [[nodiscard]] bool is_plain() const noexcept { return !has(~std::uint64_t{technique_mask}); }
   [[nodiscard]] std::size_t stack_size() const noexcept { return traits.load_relaxed() >> 32; }
 };
 
@@ -145,6 +152,9 @@ static_assert(sizeof(arch::context) != 32 || offsetof(descriptor, join) == 64);
 inline constexpr std::int32_t first_level = -32;
 inline constexpr std::int32_t last_level = 31;
 
+[[nodiscard]] constexpr std::uint64_t technique_trait(technique_id t) noexcept {
+  return std::uint64_t{static_cast<std::uint8_t>(t)} << 12;
+}
 [[nodiscard]] constexpr std::uint64_t stack_size_trait(std::uint32_t bytes) noexcept {
   return std::uint64_t{bytes} << 32;
 }

@@ -94,6 +94,16 @@ inline bool call_marked(context*&, void*&, entry_function function, void* argume
   return true;
 }
 
+inline bool call_marked_on(context*&, void*&, void*, entry_function, void*) noexcept {
+  __builtin_unreachable(); // asks has_marks first
+}
+inline void call_on_fresh(void*, entry_function, void*) noexcept {
+  __builtin_unreachable();
+}
+inline void*& idle_word(context& idle) noexcept {
+  return idle.entry_argument;
+}
+
 [[gnu::always_inline]] inline bool stack_is_above(const std::byte* const& floor) noexcept {
   return static_cast<const std::byte*>(__builtin_frame_address(0)) > floor;
 }

@@ -355,6 +355,46 @@ WEFT_API void make(context& fresh, void* top, std::size_t size, entry_function e
 // Whether call_marked() may be left through its mark here: a sanitizer would have to be told that frames go.
 inline constexpr bool has_marks = !sanitizer::watches_frames;
 
+// What both marked calls are made of; rbx: the mark, r12: `kept`.
+//
+// The mark's sp is that of the call, below the red zone. There stands what a jump to the mark has to find
+// again, when only rsp, rbp and rsi (the context that is continued, in every form of the switch) are known,
+// and whoever borrows the mark's stack steps below it: `kept`, and sp as it was. After a return the first is
+// free: there is room to look at the FP control words.
+#define WEFT_LEAVE_MARK                                                                                      \
+  "movq %%rsp, %%rcx\n"                                                                                      \
+  "leaq 1f(%%rip), %%rax\n" WEFT_OFF_STACK "addq $-144, %%rsp\n"                                             \
+  "andq $-16, %%rsp\n"                                                                                       \
+  "movq %%r12, (%%rsp)\n"                                                                                    \
+  "movq %%rcx, 8(%%rsp)\n"                                                                                   \
+  "movq %%rsp, (%%rbx)\n"                                                                                    \
+  "movq %%rbp, 8(%%rbx)\n"                                                                                   \
+  "movq %%rax, 16(%%rbx)\n"                                                                                  \
+  "stmxcsr 24(%%rbx)\n"                                                                                      \
+  "fnstcw 28(%%rbx)\n"
+#define WEFT_BACK_AT_MARK                                                                                    \
+  "stmxcsr (%%rsp)\n"                                                                                        \
+  "movl (%%rsp), %%eax\n"                                                                                    \
+  "xorl 24(%%rbx), %%eax\n"                                                                                  \
+  "testl $-64, %%eax\n"                                                                                      \
+  "jne 2f\n"                                                                                                 \
+  "3: fnstcw (%%rsp)\n"                                                                                      \
+  "movzwl (%%rsp), %%eax\n"                                                                                  \
+  "cmpw 28(%%rbx), %%ax\n"                                                                                   \
+  "jne 4f\n"                                                                                                 \
+  "5: movq 8(%%rsp), %%rsp\n" WEFT_ON_STACK ".subsection 1\n"                                                \
+  "2: andl $-64, %%eax\n"                                                                                    \
+  "xorl %%eax, (%%rsp)\n"                                                                                    \
+  "ldmxcsr (%%rsp)\n"                                                                                        \
+  "jmp 3b\n"                                                                                                 \
+  "4: fldcw 28(%%rbx)\n"                                                                                     \
+  "jmp 5b\n"                                                                                                 \
+  "1: " WEFT_LANDING_PAD "movq %%rsi, %%rbx\n"                                                               \
+  "movq (%%rsp), %%r12\n"                                                                                    \
+  "movq 8(%%rsp), %%rsp\n"                                                                                   \
+  "jmp %l[abandoned]\n"                                                                                      \
+  ".previous\n"
+
 // Calls `function(argument)` on the caller's own stack. Meanwhile `mark` is a context that continues where
 // the call returns: restore(mark) or a switch to it abandons the call, from any depth and on any kernel
 // thread. The mark goes when the call ends. True: the function returned; false: it was abandoned. `mark` and
@@ -364,42 +404,7 @@ inline constexpr bool has_marks = !sanitizer::watches_frames;
                                                void* argument) noexcept {
   context* m = mark;
   register void* k asm("r12") = kept;
-  // The mark's sp is that of the call, below the red zone. There stands what a jump to the mark has to find
-  // again, when only rsp, rbp and rsi (the context that is continued, in every form of the switch) are known,
-  // and whoever borrows the mark's stack steps below it: `kept`, and sp as it was. After a return the first
-  // is free: there is room to look at the FP control words.
-  asm goto("movq %%rsp, %%rcx\n"
-           "leaq 1f(%%rip), %%rax\n" WEFT_OFF_STACK "addq $-144, %%rsp\n"
-           "andq $-16, %%rsp\n"
-           "movq %%r12, (%%rsp)\n"
-           "movq %%rcx, 8(%%rsp)\n"
-           "movq %%rsp, (%%rbx)\n"
-           "movq %%rbp, 8(%%rbx)\n"
-           "movq %%rax, 16(%%rbx)\n"
-           "stmxcsr 24(%%rbx)\n"
-           "fnstcw 28(%%rbx)\n"
-           "callq *%%rdx\n"
-           "stmxcsr (%%rsp)\n"
-           "movl (%%rsp), %%eax\n"
-           "xorl 24(%%rbx), %%eax\n"
-           "testl $-64, %%eax\n"
-           "jne 2f\n"
-           "3: fnstcw (%%rsp)\n"
-           "movzwl (%%rsp), %%eax\n"
-           "cmpw 28(%%rbx), %%ax\n"
-           "jne 4f\n"
-           "5: movq 8(%%rsp), %%rsp\n" WEFT_ON_STACK ".subsection 1\n"
-           "2: andl $-64, %%eax\n"
-           "xorl %%eax, (%%rsp)\n"
-           "ldmxcsr (%%rsp)\n"
-           "jmp 3b\n"
-           "4: fldcw 28(%%rbx)\n"
-           "jmp 5b\n"
-           "1: " WEFT_LANDING_PAD "movq %%rsi, %%rbx\n"
-           "movq (%%rsp), %%r12\n"
-           "movq 8(%%rsp), %%rsp\n"
-           "jmp %l[abandoned]\n"
-           ".previous\n"
+  asm goto(WEFT_LEAVE_MARK "callq *%%rdx\n" WEFT_BACK_AT_MARK
            : "+b"(m), "+r"(k), "+d"(function), "+D"(argument)
            :
            : "rax", "rcx", "rsi", "r13", "r14", "r15", WEFT_CALL_CLOBBERS
@@ -411,6 +416,45 @@ abandoned:
   mark = m;
   kept = k;
   return false;
+}
+
+// The same on the fresh stack that ends at `top`, a multiple of 16. A switch to the mark does not abandon the
+// call: the function may go on on its stack, but must not return then.
+[[gnu::always_inline]] inline bool call_marked_on(context*& mark, void*& kept, void* top,
+                                                  entry_function function, void* argument) noexcept {
+  context* m = mark;
+  register void* k asm("r12") = kept;
+  asm goto(WEFT_LEAVE_MARK "movq %%rsi, %%rsp\n"
+                           "callq *%%rdx\n"
+                           "movq (%%rbx), %%rsp\n" WEFT_BACK_AT_MARK
+           : "+b"(m), "+r"(k), "+d"(function), "+D"(argument), "+S"(top)
+           :
+           : "rax", "rcx", "r13", "r14", "r15", WEFT_CALL_CLOBBERS
+           : abandoned);
+  mark = m;
+  kept = k;
+  return true;
+abandoned:
+  mark = m;
+  kept = k;
+  return false;
+}
+
+// Calls `function(argument)` on the fresh stack that ends at `top`, a multiple of 16; nothing of the caller
+// is saved, so it cannot be continued before the function returns. Not where has_marks is false.
+[[gnu::always_inline]] inline void call_on_fresh(void* top, entry_function function,
+                                                 void* argument) noexcept {
+  asm volatile("movq %%rsp, %%rbx\n" WEFT_OFF_STACK "movq %%rsi, %%rsp\n"
+               "callq *%%rdx\n"
+               "movq %%rbx, %%rsp\n" WEFT_ON_STACK
+               : "+S"(top), "+d"(function), "+D"(argument)
+               :
+               : "rax", "rcx", "rbx", WEFT_CALL_CLOBBERS);
+}
+
+// A word of a context that nobody may continue, for the owner's use.
+inline void*& idle_word(context& idle) noexcept {
+  return idle.sp;
 }
 
 // The FP control words of the running code, to come back to. Changes nothing if they are the same; the flags

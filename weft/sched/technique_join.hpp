@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// create() and join() of switch.hpp for a technique that is known when the caller is compiled. Whatever is
+// not the plain case goes the way of attributes (join.cpp, techniques.cpp).
+#pragma once
+
+#include "weft/sched/switch.hpp"
+#include "weft/technique/called.hpp"
+
+namespace weft::sched {
+
+using unit::technique_id;
+
+// Contexts, switches, errors: as create(); child-first techniques: as start_child().
+template <technique_id T, bool FillIsTrivial, class Fill>
+[[gnu::always_inline]] inline descriptor& create_of(const unit::operations& o, Fill&& fill) {
+  constexpr std::uint64_t traits = unit::kind_thread | unit::technique_trait(T);
+  if constexpr (!unit::is_child_first(T) && !unit::has_stack_at_creation(T)) {
+    return create<FillIsTrivial>(o, traits, std::forward<Fill>(fill));
+  } else {
+    descriptor& u = on_worker() ? allocate_unit(here()) : allocate_unit_slowly();
+    try {
+      fill(u);
+    } catch (...) {
+      free_unit(here(), u);
+      throw;
+    }
+    worker& now = here(); // the closure's constructor may have switched
+    unit::initialise(u, o, on_worker() ? now.hot : foreign_home(), traits);
+    if constexpr (unit::has_stack_at_creation(T))
+      arch::idle_word(u.context) = on_worker() ? now.stacks.allocate() : nullptr;
+    if constexpr (unit::is_child_first(T)) {
+      start_child(u);
+    } else {
+      submit(now, u);
+    }
+    return u;
+  }
+}
+
+// Starts `u`, which has been taken and has its stack, for its joiner, by a jump; returns when it has ended.
+[[gnu::always_inline]] inline void leave_from_joiner(worker& w, descriptor& joiner, descriptor& u) {
+  u.join.wait_before_start(joiner);
+  joiner.state.block();
+  u.state.start_running();
+  w.current = &u;
+  arch::save(joiner.context, u.context, u.stack->initial_stack_pointer(), u.stack->usable(),
+             &technique::full_lazy::entry_from_joiner<worker_for_techniques>,
+             &u); // SWITCH: may resume on another worker
+}
+
+// Calls `u`, which has been taken and has its stack, for its joiner, the running thread: once the call
+// returns it has ended.
+[[gnu::always_inline]] inline void call_from_joiner(worker& w, descriptor& joiner, descriptor& u,
+                                                    technique_id t) {
+  u.join.wait_before_start(joiner);
+  joiner.state.block();
+  u.state.start_running();
+  w.current = &u;
+  descriptor* returned = &u;
+  if (technique::called::saves_nothing(u, t)) {
+    technique::called::call(u, &technique::called::entry_from_joiner);
+  } else if (!technique::called::call_marked(joiner.context, returned,
+                                             &technique::called::entry_from_joiner)) {
+    return; // it left its frames, and has ended
+  }
+  if (!returned->is_plain()) [[unlikely]]
+    end_hosted(*returned); // SWITCH: destructors are the user's code
+  worker& now = here();
+  technique::full_lazy::give_stack_back(now, *returned);
+  returned->state.finish();
+  returned->join.finish_for_committed();
+  now.current = &joiner;
+  joiner.state.go_on();
+  if (&now != &w) [[unlikely]]
+    settle_after_inline_call();
+}
+
+// A fresh thread of technique T in the worker's own list, started by its joiner on a stack of its own.
+template <technique_id T>
+[[gnu::always_inline]] inline bool start_listed(worker& w, descriptor& u) {
+  descriptor& self = *w.current;
+  if (!u.home.is(w.listed) || !u.is_fresh_and(unit::kind_thread | unit::technique_trait(T)) ||
+      arch::count_down(w.budget) || self.has(unit::kind_mask) || arch::any(*w.exceptions)) [[unlikely]]
+    return false;
+  memory::stack_record* stack = nullptr;
+  if constexpr (unit::has_stack_at_creation(T))
+    stack = static_cast<memory::stack_record*>(arch::idle_word(u.context));
+  if (!unit::has_stack_at_creation(T) || stack == nullptr)
+    stack = w.stacks.allocate();
+  if (stack == nullptr) [[unlikely]]
+    return false;
+  queue::intrusive_fifo::unlink(&u.link);
+  stack->owner = &u;
+  u.stack = stack;
+  if constexpr (technique::called::possible && technique::called::includes(T)) {
+    call_from_joiner(w, self, u, T);
+  } else {
+    leave_from_joiner(w, self, u);
+  }
+  return true;
+}
+
+// Contexts, switches, errors: as join().
+template <technique_id T>
+[[gnu::always_inline]] inline void join_of(descriptor& u) {
+  worker& w = here();
+  if constexpr (T >= technique_id::full && T <= technique_id::ss_lazy) {
+    if (start_listed<T>(w, u)) [[likely]]
+      return;
+  } else if constexpr (T == technique_id::automatic || T == technique_id::sc ||
+                       T == technique_id::inline_join) {
+    if (inline_join::take_listed(w, u, unit::kind_thread | unit::technique_trait(T))) [[likely]]
+      return inline_join::run(w, u);
+  } else if constexpr (unit::is_child_first(T)) {
+    if (u.join.has_ended()) [[likely]] {
+      if constexpr (unit::keeps_stack(T))
+        release_kept_stack(u);
+      return;
+    }
+  }
+  join_slowly(u);
+}
+
+} // namespace weft::sched
