@@ -111,12 +111,18 @@ void verify_canary(const stack_record& stack) noexcept {
     return;
   }
   const std::size_t bytes = stack.slab->guard_bytes();
-  const auto* zone = reinterpret_cast<const std::uint64_t*>(stack.low - bytes);
-  std::uint64_t seen = 0;
-  for (std::size_t word = 0; word < bytes / sizeof(std::uint64_t); ++word) {
-    seen |= zone[word];
+  // In vectors, four at a time: it is done at each end of a thread.
+  using words = std::uint64_t __attribute__((vector_size(16)));
+  const auto* zone = reinterpret_cast<const words*>(stack.low - bytes);
+  words a{}, b{}, c{}, d{};
+  for (const words* at = zone; at != zone + bytes / sizeof(words); at += 4) {
+    a |= at[0];
+    b |= at[1];
+    c |= at[2];
+    d |= at[3];
   }
-  if (seen != 0) [[unlikely]] {
+  const words all = (a | b) | (c | d);
+  if ((all[0] | all[1]) != 0) [[unlikely]] {
     die_of_overflow(stack);
   }
 }

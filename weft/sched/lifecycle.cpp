@@ -116,7 +116,8 @@ void complete(worker& w, descriptor& u) noexcept {
 // `next`: what runs then; null: the worker chooses.
 [[noreturn, gnu::noinline]] void end_thread_slowly(descriptor* next = nullptr) noexcept {
   descriptor& u = *here().current;
-  memory::verify_canary(*u.stack); // while the name is still there; giving the stack back looks again
+  if (u.has(unit::extended))
+    memory::verify_canary(*u.stack); // while the name is still there; giving the stack back looks again
   end_hosted(u);                   // SWITCH: destructors are the user's code
   worker& w = here();
   w.note(trace::event::stop_end, &u);
