@@ -38,8 +38,8 @@ constinit base::integer_knob idle_spin{"WEFT_IDLE_SPIN",
                                        20,
                                        {0, 1'000'000},
                                        base::knob_scale::count,
-                                       "microseconds that an idle worker searches before it sleeps; up to 64 "
-                                       "times as long while its sleeps are short"};
+                                       "microseconds that an idle worker searches before it sleeps; more "
+                                       "while its sleeps are short"};
 const base::knob_list listed{idle_spin};
 
 // How long a worker sleeps before it gives memory back: longer than the pauses of a program that is merely
