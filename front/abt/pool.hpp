@@ -106,6 +106,7 @@ class fifo_pool final : public pool {
   std::size_t exact_size() override;
   void for_each(void* argument, void (*f)(void*, ABT_thread)) override;
   [[nodiscard]] const char* kind_name() const noexcept override;
+  [[nodiscard]] bool gives_to_joiners() const noexcept override { return access > ABT_POOL_ACCESS_MPSC; }
   void drain(worker& w) override;
 
  protected:

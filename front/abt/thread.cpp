@@ -52,10 +52,34 @@ creation creation_for(void (*function)(void*), void* argument, ABT_thread_attr a
   return ABT_SUCCESS;
 }
 
+// A unit without attributes for a pool that is not the caller's own list. Null: the slow way.
+descriptor* make_plain(pool& p, const unit::operations& o, std::uint64_t kind, void (*function)(void*),
+                       void* argument) {
+  worker& w = sched::here();
+  if ((w.attention.load_relaxed() & sched::not_a_worker) != 0 ||
+      tool_listens.load(std::memory_order_relaxed) || p.names_units() || current().stack_trait != 0)
+    return nullptr;
+  descriptor* const u = w.descriptors.allocate_cached();
+  if (u == nullptr)
+    return nullptr;
+  unit::initialise(*u, o, &p, kind);
+  ::new (static_cast<void*>(u->closure)) closure{function, argument, nullptr};
+  p.count_unit(w, 1);
+  return u;
+}
+
 [[gnu::noinline]] int create_thread_slowly(ABT_pool pool, void (*function)(void*), void* argument,
                                            ABT_thread_attr attr, ABT_thread* out) {
-  if (out != nullptr)
+  if (out != nullptr) {
     *out = ABT_THREAD_NULL;
+    weft::abt::pool* p = is_null(attr) ? checked_pool(pool) : nullptr;
+    if (descriptor* u =
+            p != nullptr ? make_plain(*p, ult_operations, unit::kind_thread, function, argument) : nullptr) {
+      *out = handle_of(*u);
+      p->push_new(*u); // GONE: u may run already
+      return ABT_SUCCESS;
+    }
+  }
   return guarded([&] { return create_slowly(pool, creation_for(function, argument, attr, out), out); });
 }
 
@@ -103,21 +127,23 @@ creation creation_for(void (*function)(void*), void* argument, ABT_thread_attr a
     return false;
   descriptor* u = &unit_of(handle);
   if (run_on_callers_stack(sched::here(), u) == nullptr) [[unlikely]]
-    return sched::start_by_join(*u);
+    return is_ult_handle(handle) && sched::start_by_join(*u);
   sched::inline_join::publish_end(*u);
   return true;
 }
 
-// Where a tool listens nobody has a list.
-[[gnu::always_inline]] inline bool free_ended_ult(worker& w, descriptor& u) {
-  return u.join.has_ended() && w.fifo != nullptr && free_if_plain(w, u, unit::kind_thread);
+// Where a tool listens nobody has a list, nor the fast ways of shared pools.
+[[gnu::always_inline]] inline bool is_observed(const worker& w) noexcept {
+  return w.fifo == nullptr && tool_listens.load(std::memory_order_relaxed);
 }
 
 // A ULT that can be started here and now, or has ended.
 [[gnu::always_inline]] inline bool free_ult(descriptor* u) {
   worker& before = sched::here();
-  if (!u->state.is(unit::state::fresh))
-    return free_ended_ult(before, *u);
+  if (!u->state.is(unit::state::fresh)) {
+    return !is_observed(before) && (u->join.has_ended() || sched::start_by_join(*u)) &&
+           free_if_plain(sched::here(), *u, unit::kind_thread);
+  }
   if (worker* now = run_on_callers_stack(before, u)) [[likely]] {
     if (free_if_plain(*now, *u, unit::kind_thread)) [[likely]]
       return true;

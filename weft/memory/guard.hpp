@@ -25,8 +25,8 @@ void return_protected_guards(std::size_t count) noexcept;
 // True once any stack has a canary; caches then look at each free. Contexts: all.
 bool canaries_in_use() noexcept;
 
-// Looks at the whole guard zone of a stack with a canary and ends the process with a message if it is not
-// zero.
+// Looks at the guard zone of a stack with a canary, at each byte next to the stack and at a quarter of the
+// rest, and ends the process with a message if it is not zero.
 void verify_canary(const stack_record& stack) noexcept;
 
 // Fraction of vm.max_map_count that guards may use, as a divisor; and a smaller limit for tests (0: the

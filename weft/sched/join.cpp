@@ -65,19 +65,48 @@ bool start_from_deque(worker& w, descriptor& u) {
   return start(w, u);
 }
 
-// A thread that stands ready in this worker's own list: a jump there, as yield_to(), and back from its end.
-bool go_on_with(worker& w, descriptor& u) {
+// Goes on with, or starts, a thread that is the joiner's now.
+bool run_taken(worker& w, descriptor& u) {
   descriptor& self = *w.current;
-  if (!u.home.is(w.listed) || !u.state.is(unit::state::ready) || !u.is_plain() || --w.budget < 0 ||
-      w.attention.load_relaxed() != 0 || self.has(unit::slow_mask) || arch::any(*w.exceptions))
+  if (u.has_started()) {
+    u.join.wait_before_start(self);
+    self.state.block();
+    u.state.start_running();
+    w.current = &u;
+    arch::swap(self.context, u.context); // SWITCH: may resume on another worker
+    return true;
+  }
+  const bool shares = u.technique() == unit::technique_id::automatic || prefers_joiners_stack(u);
+  if (shares && u.operations->end == nullptr && inline_join::may_host(w)) {
+    inline_join::run(w, u);
+    return true;
+  }
+  return thread_technique::take_stack(w, u) && start(w, u);
+}
+
+// A thread that stands ready in this worker's own list.
+bool go_on_with(worker& w, descriptor& u) {
+  if (!u.state.is(unit::state::ready) || !u.is_plain() || --w.budget < 0 || w.attention.load_relaxed() != 0 ||
+      w.current->has(unit::slow_mask) || arch::any(*w.exceptions))
     return false;
   queue::intrusive_fifo::unlink(&u.link);
-  u.join.wait_before_start(self);
-  self.state.block();
-  u.state.start_running();
-  w.current = &u;
-  arch::swap(self.context, u.context); // SWITCH: may resume on another worker
-  return true;
+  return run_taken(w, u);
+}
+
+// A thread in a pool that others take from too. Not past a scheduler of the user's that runs above the loop.
+bool take_from_shared(worker& w, descriptor& u) {
+  constexpr std::uint32_t no_obstacle = always_ask; // there is no hot pool
+  if ((w.attention.load_relaxed() & ~no_obstacle) != 0 || w.nesting != 0 || !w.stacked.empty())
+    return false;
+  pool* home = u.home;
+  if (home == nullptr || !u.is_plain() || !home->gives_to_joiners() || !serves(w, u) || --w.budget < 0 ||
+      w.current->has(unit::slow_mask) || arch::any(*w.exceptions) || !home->remove(u, &w))
+    return false;
+  // Nobody else knows it from here on.
+  if (u.is_plain() && run_taken(w, u))
+    return true;
+  home->push(u);
+  return false;
 }
 
 bool run_inlined_from_deque(descriptor& u) {
@@ -160,8 +189,10 @@ void join_tasklet_slowly(descriptor& u) {
 bool start_by_join(descriptor& u) {
   worker& w = here();
   if (u.home.is(w.listed))
-    return start_from_list(w, u);
-  return w.deque != nullptr && start_from_deque(w, u);
+    return start_from_list(w, u) || go_on_with(w, u);
+  if (w.deque != nullptr)
+    return start_from_deque(w, u);
+  return take_from_shared(w, u);
 }
 
 void join_slowly(descriptor& u) {
@@ -171,7 +202,7 @@ void join_slowly(descriptor& u) {
 }
 
 void join_elsewhere(descriptor& u) {
-  if (u.join.has_ended() || start_by_join(u) || go_on_with(here(), u))
+  if (u.join.has_ended() || start_by_join(u))
     return;
   if (!on_worker()) {
     blocking_joiner waiter;

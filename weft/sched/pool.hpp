@@ -62,6 +62,9 @@ class WEFT_API pool {
   // Takes this very unit out. False: it is not here, or this pool cannot. Contexts: the owner where there is
   // one.
   bool remove(descriptor& u, worker* here) { return do_remove(u, here); }
+  // Whether a joiner on a worker that serves the pool may remove() the thread it joins, out of its turn, and
+  // run it.
+  [[nodiscard]] virtual bool gives_to_joiners() const noexcept { return false; }
   // Moves what others left in the inbox to where pop() looks. Contexts: the owner.
   virtual void drain(worker& here);
 
@@ -240,6 +243,7 @@ class WEFT_API shared_pool final : public pool {
  public:
   shared_pool(order o, access a) noexcept : pool(a), order_(o) {}
 
+  [[nodiscard]] bool gives_to_joiners() const noexcept override { return order_ != order::priority; }
   [[nodiscard]] std::size_t size() const noexcept override;
 
  protected:

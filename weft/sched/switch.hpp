@@ -44,8 +44,9 @@ WEFT_API void republish(void* u);
 WEFT_API void join_slowly(descriptor& u);
 // As join(), but `u` does not run on the caller's stack. Its end is published.
 WEFT_API void join_elsewhere(descriptor& u);
-// A join that starts `u`, which stands in this worker's own list or at the end of its deque, as its technique
-// says: true when it did, and `u` has ended. False: nothing has changed but the budget of decisions.
+// A join that starts `u`, which stands in this worker's own list, at the end of its deque or in a pool that
+// gives units to joiners, as its technique says, or goes on with it: true when it did, and `u` has ended.
+// False: nothing has changed but the budget of decisions, and its place in a pool of the last kind.
 WEFT_API bool start_by_join(descriptor& u);
 WEFT_API void join_tasklet_slowly(descriptor& u);
 // What a unit that has been joined or is detached may have kept until now: C-Full's and C-RoC's stack.

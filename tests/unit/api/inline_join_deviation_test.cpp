@@ -442,7 +442,9 @@ long tree(int depth, unsigned seed, mutex& lock) {
   } left{depth - 1, seed * 1664525U + 1013904223U, lock, 0};
   thread t([&left] { left.result = tree(left.depth, left.seed, left.lock); });
   switch ((seed >> 16) % 8) {
-  case 0: this_thread::yield(); break;
+  case 0:
+    this_thread::yield();
+    break;
   case 1:
     if (depth == 5)
       this_thread::sleep_for(10us);
@@ -460,7 +462,8 @@ long tree(int depth, unsigned seed, mutex& lock) {
       EXPECT_EQ(thrown, depth);
     }
     break;
-  default: break;
+  default:
+    break;
   }
   const long right = tree(depth - 1, seed * 22695477U + 1U, lock);
   t.join();
