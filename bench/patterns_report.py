@@ -10,7 +10,6 @@ each number."""
 
 import math
 import pathlib
-import statistics
 
 import report
 import suites
@@ -18,13 +17,11 @@ from patterns_suite import CUT_OFF_WITH_ONE, FIGURE, NOT_FOUND, PATTERNS, PEERS,
 
 
 def time_of(row):
-    passes = list(zip(row["others"], row["process_medians"]))
-    quiet = [median for others, median in passes if others <= QUIET]
-    return statistics.median(quiet) if quiet else min(passes)[1]
+    return report.quiet_median(row, QUIET)[0]
 
 
 def disturbed(row):
-    return "~" if min(row["others"]) > QUIET else ""
+    return "~" if report.quiet_median(row, QUIET)[1] else ""
 
 
 class Pattern:

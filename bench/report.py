@@ -2,12 +2,19 @@
 # SPDX-License-Identifier: MIT
 """Tables and plots from a results file. `bench/report.py FILE.json` prints and draws them again."""
 
+import importlib
 import json
 import math
 import pathlib
+import statistics
 import sys
 
 import suites
+import svg
+
+# Suites whose tables and plots are a module of their own.
+OWN_REPORTS = {"patterns": "patterns_report", "techniques": "techniques_report"}
+
 
 def cases_of(data):
     return list(dict.fromkeys(row["case"] for row in data["results"]))
@@ -34,6 +41,14 @@ def best_peer(rows, row, figure):
 def ratio(rows, row, figure):
     own, best = figure(row), best_peer(rows, row, figure)
     return f"{own / best:.2f}" if own is not None and best else "-"
+
+
+def quiet_median(row, quiet):
+    """The median of those processes during which others used at most `quiet` cores; if there are none, of the
+    one that others disturbed least. And whether that is so."""
+    passes = list(zip(row["others"], row["process_medians"]))
+    medians = [median for others, median in passes if others <= quiet]
+    return (statistics.median(medians), False) if medians else (min(passes)[1], True)
 
 
 def number(value):
@@ -114,9 +129,10 @@ def goals(data):
     return layout("goals", [head, *lines], (0, 1)) if lines else None
 
 
-def patterns_report():
-    import patterns_report as module  # which needs this one
-    return module
+def own_report(data):
+    """The module that reports on this suite; None if this one does."""
+    name = OWN_REPORTS.get(data["suite"])
+    return importlib.import_module(name) if name else None  # it needs this one
 
 
 def tables(data):
@@ -125,8 +141,9 @@ def tables(data):
     print(f"{where['cpu']}, {where['cores']} cores, Linux {where['kernel']}, load {where['load'][0]:.1f}\n"
           f"{data['compiler']}, {data['flags']}; commit {data['commit'][:10] or '-'}{dirty}; "
           f"{data['passes']} passes, {data['seconds']:.0f} s\n")
-    if data["suite"] == "patterns":
-        return patterns_report().tables(data)
+    own = own_report(data)
+    if own:
+        return own.tables(data)
     for case in cases_of(data):
         print(table(data, case) + "\n")
     asked = goals(data)
@@ -166,21 +183,6 @@ def bars(data, case, path):
     return path
 
 
-class Axis:
-    """A logarithmic axis from values to pixels."""
-
-    def __init__(self, values, begin, end):
-        self.low, self.high, self.begin, self.end = 0.9 * min(values), 1.1 * max(values), begin, end
-
-    def __call__(self, value):
-        share = math.log(value / self.low) / math.log(self.high / self.low)
-        return self.begin + (self.end - self.begin) * share
-
-    def ticks(self):
-        values = [step * 10.0**power for power in range(-2, 9) for step in (1, 2, 5)]
-        return [value for value in values if self.low <= value <= self.high]
-
-
 PEER_COLOURS = {"weft-abt": "#c0392b", "weft": "#c0392b", "argobots": "#2c6fbb", "qthreads": "#3a8f4d",
                 "massivethreads": "#d98b1f"}
 DASHES = ("", "7 3", "2 3", "9 3 2 3")
@@ -196,52 +198,17 @@ def lines_of(data, figure, part):
     return {key: sorted(points) for key, points in sorted(found.items())}
 
 
-def panel(figure, part, found, left):
-    """SVG of one panel, `left` pixels from the margin."""
-    points = [point for line in found.values() for point in line]
-    x, y = Axis([p[0] for p in points], left + 60, left + 330), Axis([p[1] for p in points], 290, 50)
-    text = [f'<text x="{left + 60}" y="40">{part or "median"}, ns</text>'
-            f'<rect x="{left + 52}" y="44" width="286" height="252" fill="none" stroke="#999"/>'
-            f'<text x="{left + 195}" y="330" text-anchor="middle">{figure["x_label"]}</text>']
-    for value in sorted({p[0] for p in points}):
-        power = value.bit_length() - 1
-        name = f"2^{power}" if value > 16 and value == 1 << power else str(value)
-        text.append(f'<text x="{x(value):.1f}" y="312" text-anchor="middle">{name}</text>')
-    for value in y.ticks():
-        height = f"{y(value):.1f}"
-        text.append(f'<text x="{left + 48}" y="{height}" dy="4" text-anchor="end">{value:g}</text>'
-                    f'<line x1="{left + 52}" x2="{left + 338}" y1="{height}" y2="{height}" stroke="#eee"/>')
-    for (peer, form), line in found.items():
-        style = (f'stroke="{PEER_COLOURS.get(peer, "#777")}" '
-                 f'stroke-dasharray="{DASHES[figure["forms"].index(form) % len(DASHES)]}"')
-        path = " ".join(f"{x(a):.1f},{y(b):.1f}" for a, b in line)
-        text.append(f'<polyline points="{path}" fill="none" stroke-width="1.6" {style}/>')
-        text += [f'<circle cx="{x(a):.1f}" cy="{y(b):.1f}" r="2.5" fill="{PEER_COLOURS.get(peer, "#777")}"/>'
-                 for a, b in line]
-    return text
-
-
 def draw(data, figure, path):
     """A figure of line plots as SVG. None if there is nothing to draw."""
-    found = {part: lines_of(data, figure, part) for part in figure["parts"]}
-    found = {part: lines for part, lines in found.items() if lines}
-    if not found:
-        return None
-    keys = sorted({key for lines in found.values() for key in lines})
-    right = 350 * len(found)
-    parts = ['<svg xmlns="http://www.w3.org/2000/svg" font-family="sans-serif" font-size="11" '
-             f'width="{right + 200}" height="{max(345, 60 + 18 * len(keys))}">'
-             '<rect width="100%" height="100%" fill="white"/>'
-             f'<text x="10" y="20" font-size="14">{figure["title"]}</text>']
-    for at, (part, lines) in enumerate(found.items()):
-        parts += panel(figure, part, lines, 350 * at)
-    for at, (peer, form) in enumerate(keys):
-        dash, y = DASHES[figure["forms"].index(form) % len(DASHES)], 56 + 18 * at
-        parts.append(f'<line x1="{right + 5}" x2="{right + 35}" y1="{y}" y2="{y}" stroke-width="1.6" '
-                     f'stroke="{PEER_COLOURS.get(peer, "#777")}" stroke-dasharray="{dash}"/>'
-                     f'<text x="{right + 42}" y="{y + 4}">{peer} {form}</text>')
-    pathlib.Path(path).write_text("\n".join(parts) + "\n</svg>\n")
-    return path
+    def line(key, points):
+        peer, form = key
+        return svg.Line(f"{peer} {form}", points, PEER_COLOURS.get(peer, "#777"),
+                        DASHES[figure["forms"].index(form) % len(DASHES)])
+
+    panels = [(f"{part or 'median'}, ns", figure["x_label"],
+               [line(key, points) for key, points in lines_of(data, figure, part).items()])
+              for part in figure["parts"]]
+    return svg.write_lines(path, figure["title"], panels)
 
 
 def cases_without_figure(data):
@@ -279,8 +246,9 @@ def boxes(data, path):
 
 def plots(data, stem):
     """Draws every case and figure; gives the files that were written."""
-    if data["suite"] == "patterns":
-        return patterns_report().plots(data, stem)
+    own = own_report(data)
+    if own:
+        return own.plots(data, stem)
     files = [bars(data, case, f"{stem}-{case}.svg") for case in cases_without_figure(data)]
     files += [draw(data, figure, f"{stem}-{figure['name']}.svg")
               for figure in suites.FIGURES.get(data["suite"], ())]

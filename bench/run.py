@@ -19,15 +19,15 @@ import resource
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 sys.path.insert(0, str(HERE))
 
-import suites  # noqa: E402
+import counting  # noqa: E402
 import report  # noqa: E402
+import suites  # noqa: E402
 
 
 def output_of(*command):
@@ -98,7 +98,7 @@ def run_once(path, arguments, timeout, environment):
     command = [str(path), *arguments]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout,
-                              env={**os.environ, **environment})
+                              env=suites.environment_with(environment))
     except subprocess.TimeoutExpired:
         return None, f"no answer in {timeout} s"
     try:
@@ -110,22 +110,17 @@ def run_once(path, arguments, timeout, environment):
     return result, None
 
 
-def arguments_of(sizes, form):
-    words = ["--form", form]
-    for name in ("n", "rounds", "repeats", "workers"):
-        if name in sizes:
-            words += [f"--{name}", str(sizes[name])]
-    return words
-
-
 def forms_of(path):
-    return output_of(str(path), "--list-forms").split()
+    return output_of(str(path), "--list-forms").splitlines()
 
 
 def plan(suite, found, quick, only):
     """The list of jobs: one for each case, peer and form, in the order of the suite."""
     jobs = []
     for case in suite:
+        if any(name not in os.environ for name in case.get("needs", ())):
+            print(f"{case['name']}: left out, needs {', '.join(case['needs'])}", file=sys.stderr)
+            continue
         for (workload, peer), path in found.items():
             if workload != case["workload"] or not suites.has_peer(case, peer):
                 continue
@@ -136,8 +131,10 @@ def plan(suite, found, quick, only):
                 if sizes is None or not re.search(only, f"{case['name']}.{peer}.{form}"):
                     continue
                 jobs.append({"case": case["name"], "workload": workload, "peer": peer, "form": form,
-                             "sizes": sizes, "environment": case.get("environment", {}).get(form, {}),
+                             "sizes": sizes, "environment": suites.environment_of(case, form),
                              "timeout": case.get("timeout"), "once_above": case.get("once_above"),
+                             "counted": case.get("counted", True),
+                             "examined": form in case.get("examined", ()),
                              "quiet": case.get("others_below", math.inf),
                              "path": path, "results": [], "error": None, "seconds": 0})
     return jobs
@@ -154,13 +151,13 @@ def measure(jobs, passes, timeout, time_for_repeats):
                 return
             if sum(result["others"] <= job["quiet"] for result in job["results"]) >= passes:
                 continue
-            if job["error"] or job["seconds"] > (job["once_above"] or timeout):
+            if job["error"] or job["seconds"] > (timeout if job["once_above"] is None else job["once_above"]):
                 continue
             if sys.stderr.isatty():
                 where = f"{turn + 1}/{passes} {at + 1}/{len(jobs)} {job['case']} {job['peer']} {job['form']}"
                 print(f"\r\033[K{where}", end="", file=sys.stderr)
             start, (everything, own) = time.monotonic(), cpu_seconds()
-            result, job["error"] = run_once(job["path"], arguments_of(job["sizes"], job["form"]),
+            result, job["error"] = run_once(job["path"], suites.arguments_of(job["sizes"], job["form"]),
                                             job["timeout"] or timeout, job["environment"])
             job["seconds"] = time.monotonic() - start
             if result:
@@ -171,49 +168,25 @@ def measure(jobs, passes, timeout, time_for_repeats):
         print("\r\033[K", end="", file=sys.stderr)
 
 
-def instructions_of_run(path, arguments, timeout):
-    """Instructions that one process executes under callgrind, and the operations it reports."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", str(path)]
-        command += arguments
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
-    collected = re.search(r"Collected\s*:\s*(\d+)", done.stderr)
-    if done.returncode != 0 or not collected:
-        raise RuntimeError(done.stderr.strip()[-200:])
-    return int(collected.group(1)), json.loads(done.stdout)["ops"]
-
-
-def instructions(path, form, sizes, timeout):
-    """Instructions an operation: the difference of two runs that differ in rounds only."""
-    try:
-        (low, low_ops), (high, high_ops) = [
-            instructions_of_run(path, arguments_of({**sizes, "rounds": rounds}, form), timeout)
-            for rounds in sizes["rounds"]]
-    except (RuntimeError, ValueError, OSError, subprocess.TimeoutExpired) as error:
-        return {"per_op": None, "error": str(error)[:200]}
-    return {"per_op": (high - low) / (high_ops - low_ops), "n": sizes["n"],
-            "runs": [[low, low_ops], [high, high_ops]]}
-
-
 def count_instructions(jobs, timeout):
     """Counts each program and form once, at the workload's own size, for all its one-worker cases."""
     counted = {}
     for job in jobs:
         sizes = suites.instruction_sizes(job["workload"], job["peer"])
-        if sizes is None or job["error"] or job["sizes"].get("workers", 1) != 1:
+        if sizes is None or not job["counted"] or job["error"] or job["sizes"].get("workers", 1) != 1:
             continue
-        key = (job["path"], job["form"])
+        key = (job["path"], job["form"], job["examined"])
         if key not in counted:
-            counted[key] = instructions(job["path"], job["form"], sizes, timeout)
-        job["instructions"] = counted[key]
+            counted[key] = counting.count(job["path"], job["form"], sizes, timeout, job["environment"],
+                                          job["examined"])
+        job.update(counted[key])
 
 
 def summary(job):
     """What a job's passes come to: the samples of all of them, and the process medians."""
     results = job["results"]
     keep = {key: job[key] for key in ("case", "workload", "peer", "form", "sizes", "environment", "error")}
-    if "instructions" in job:
-        keep["instructions"] = job["instructions"]
+    keep.update((key, job[key]) for key in ("instructions", "cache_misses") if key in job)
     if not results:
         return keep
     samples = [sample for result in results for sample in result["samples"]]
@@ -260,6 +233,7 @@ def main():
     measure(jobs, passes, options.timeout, 60 if options.quick else 480)
     if options.instructions:
         count_instructions(jobs, options.timeout)
+        data["simulated_caches"] = counting.CACHES
     data["seconds"] = (datetime.datetime.now(datetime.timezone.utc) - start).total_seconds()
     data["results"] = [summary(job) for job in jobs]
     options.out.mkdir(parents=True, exist_ok=True)

@@ -3,13 +3,18 @@
 
 A case: name, workload, title, sizes (n, rounds, repeats, workers: the programs' options), quick (what
 --quick changes, or None to leave the case out); optional: peers, forms (only these), per_peer (sizes that
-differ, or None to leave it out; the key is a peer or "peer.form"), environment (of a form), goals (of a form,
-for the table of goals), log (the plot's axis). Sizes that differ are for peers so slow that the common size
-would take minutes. timeout (seconds), once_above (who takes longer is run once, whatever the passes),
-others_below (cores; a pass during which other processes used more is repeated).
+differ, or None to leave it out; the key is a peer or "peer.form"), environment (of a form; "*": of all),
+goals (of a form, for the table of goals), log (the plot's axis). Sizes that differ are for peers so slow that
+the common size would take minutes. timeout (seconds), once_above (who takes longer is run once, whatever the
+passes), others_below (cores; a pass during which other processes used more is repeated), needs (environment
+variables without which the case is left out), counted (False: its instructions are those of another case),
+examined (forms whose instructions are counted by file, and their cache misses).
 """
 
+import os
+
 import patterns_suite
+import techniques_suite
 
 # Weft behind another library's interface. They run where a case names them.
 FRONTS = {"weft-abt"}
@@ -149,10 +154,11 @@ ARGOBOTS = [
     },
 ] + [_phases(exponent) for exponent in range(6, 20, 2)] + [_streams(workers) for workers in (1, 2, 4, 8)]
 
-SUITES = {"argobots": ARGOBOTS, "core": CORE, "patterns": patterns_suite.CASES}
+SUITES = {"argobots": ARGOBOTS, "core": CORE, "patterns": patterns_suite.CASES,
+          "techniques": techniques_suite.CASES}
 
 # How often each program is run: quick, and else.
-_PASSES = {"patterns": (2, 3)}
+_PASSES = {"patterns": (2, 3), "techniques": (1, 3)}
 
 _N = {"workload": "phases", "x": "n", "x_label": "threads"}
 _STREAMS = {"workload": "streams", "x": "workers", "x_label": "streams"}
@@ -189,6 +195,8 @@ _INSTRUCTIONS = {
     "fib": {"n": 18, "rounds": (1, 3), "repeats": 1},
     "mutex": {"n": 10000, "rounds": (1, 3), "repeats": 1},
     "phases": {"n": 1024, "rounds": (2, 6), "repeats": 1},
+    "promotion": {"n": 10000, "rounds": (1, 3), "repeats": 1},
+    "techniques": {"n": 4096, "rounds": (2, 6), "repeats": 1},
 }
 
 # No stable count: kernel threads, other kernel threads that spin meanwhile, or a runtime valgrind cannot run.
@@ -219,6 +227,25 @@ def sizes_of(case, peer, form, quick):
     for name, value in own.items():
         sizes[name] = min(value, sizes.get(name, value)) if quick else value
     return sizes
+
+
+def arguments_of(sizes, form):
+    """The programs' options."""
+    words = ["--form", form]
+    for name in ("n", "rounds", "repeats", "workers"):
+        if name in sizes:
+            words += [f"--{name}", str(sizes[name])]
+    return words
+
+
+def environment_of(case, form):
+    """What a case adds to the environment of a form's program."""
+    added = case.get("environment", {})
+    return {**added.get("*", {}), **added.get(form, {})}
+
+
+def environment_with(added):
+    return {**os.environ, **added}
 
 
 def passes_of(suite, quick):
