@@ -115,12 +115,17 @@ void verify_canary(const stack_record& stack) noexcept {
   // thread.
   using words = std::uint64_t __attribute__((vector_size(16)));
   constexpr std::size_t line = 64 / sizeof(words), whole = 256 / sizeof(words);
+  constexpr std::size_t block = 1024 / sizeof(words); // a guard has whole pages of them
   const auto* const end = reinterpret_cast<const words*>(stack.low);
   words all{};
-  for (const words* at = end - whole; at != end; ++at)
-    all |= *at;
-  for (const words* at = end - whole; at != end - bytes / sizeof(words); at -= line)
-    all |= at[-1];
+#pragma GCC unroll 16
+  for (std::size_t i = 1; i <= whole; ++i)
+    all |= *(end - i);
+  for (const words* at = end; at != end - bytes / sizeof(words); at -= block) {
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < block / line; ++i)
+      all |= *(at - i * line - 1);
+  }
   if ((all[0] | all[1]) != 0) [[unlikely]] {
     die_of_overflow(stack);
   }

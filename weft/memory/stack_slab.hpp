@@ -30,7 +30,7 @@ class stack_slab {
   static constexpr std::size_t granule = 2 << 20;     // alignment of slabs, and the registry's unit
   static constexpr std::size_t usual_bytes = 4 << 20; // larger only where a single stack is
   static constexpr unsigned max_stacks = 512;
-  static constexpr unsigned colours = 16;
+  static constexpr unsigned colours = 48;
   static constexpr std::size_t colour_bytes = 64;
 
   // Null with an errno in `error`; nothing is left mapped then.
