@@ -228,32 +228,6 @@ swap_publishing(context& from, context& to, base::atomic<std::uint8_t>& word, st
   }
 }
 
-extern "C" WEFT_API int weft_arch_swap_and_return(context* from, context* to) noexcept;
-extern "C" WEFT_API int weft_arch_swap_publishing_and_return(context* from, context* to, std::uint8_t value,
-                                                             base::atomic<std::uint8_t>* word) noexcept;
-
-// swap() as the last thing that a function does which returns an int: `return swap_and_return(from, to);` is
-// a jump, and nothing of the function's own stays on the stack. Its caller goes on with 0.
-[[gnu::always_inline]] inline int swap_and_return(context& from, context& to) noexcept {
-  if constexpr (sanitizer::watches_frames || sanitizer::watches_atomics) {
-    swap(from, to);
-    return 0;
-  } else {
-    return weft_arch_swap_and_return(&from, &to);
-  }
-}
-// The same of swap_publishing().
-[[gnu::always_inline]] inline int swap_publishing_and_return(context& from, context& to,
-                                                             base::atomic<std::uint8_t>& word,
-                                                             std::uint8_t value) noexcept {
-  if constexpr (sanitizer::watches_frames || sanitizer::watches_atomics) {
-    swap_publishing(from, to, word, value);
-    return 0;
-  } else {
-    return weft_arch_swap_publishing_and_return(&from, &to, value, &word);
-  }
-}
-
 // As swap_with; if `arrive` returns false, `to` stays suspended and the caller continues (then the result is
 // false). The result is true when somebody resumed the caller. (cond_swap_context() of ComposableThreads.)
 [[gnu::always_inline]] inline bool cond_swap(context& from, context& to, conditional_function arrive,
@@ -557,3 +531,5 @@ inline bool shadow_stack_active() noexcept {
   } while (false)
 
 } // namespace weft::arch
+
+#include "weft/arch/swap_and_return.hpp"
