@@ -28,6 +28,7 @@ sys.path.insert(0, str(HERE))
 
 import report  # noqa: E402
 import run  # noqa: E402
+import suites  # noqa: E402
 
 SIZES = ({"n": 64, "rounds": 20, "repeats": 2}, {"n": 4096, "rounds": 2, "repeats": 2})
 QUICK = ({"n": 16, "rounds": 4, "repeats": 2},)
@@ -206,7 +207,7 @@ def groups_of(lines, turns, names):
 
 
 def count(path, form, sizes, line_bytes, timeout):
-    turns, said, result = accesses(path, run.arguments_of(sizes, form), line_bytes, timeout)
+    turns, said, result = accesses(path, suites.arguments_of(sizes, form), line_bytes, timeout)
     check_undisturbed(turns, said)
     ops = result["ops"] / STREAMS
     if any(sum(turn.times.values()) < 10 * ops for turn in turns):
