@@ -43,17 +43,22 @@ void submit_with(unit::descriptor& u, const unit::operations& o, std::uint64_t t
   pool* home = a.pool;
   if (home == nullptr)
     home = sched::on_worker() ? sched::here().hot : &sched::default_group().next_pool();
+  technique_id t = a.technique;
+  if (t == technique_id::automatic && (traits & unit::kind_mask) == unit::kind_thread) {
+    t = home->default_technique();
+    if (t == technique_id::sc && a.stack_size != 0)
+      t = technique_id::ss_lazy;
+    traits |= unit::technique_trait(t);
+  }
   unit::initialise(u, o, home, traits);
   u.level = static_cast<std::int8_t>(a.level);
   if (a.name != nullptr)
     unit::set_name(u, a.name);
-  if (unit::has_stack_at_creation(a.technique))
+  if (!now)
+    return sched::submit_as(u, t);
+  if (unit::has_stack_at_creation(t))
     sched::reserve_stack(u);
-  if (now)
-    return sched::start_now(u);
-  if (unit::is_child_first(a.technique))
-    return sched::start_child(u);
-  home->push(u);
+  sched::start_now(u);
 }
 
 namespace {

@@ -61,21 +61,46 @@ ABT_API_PUBLIC int ABTX_thread_detach(ABT_thread* thread);
 /* ---- How a ULT is run ----
  * Attributes hold for ULTs created with them. Later versions add kinds; unknown ones: ABT_ERR_INV_ARG. */
 
+/* The names are those of "Analyzing the Performance Trade-Off in Implementing User-Level Threads", which has
+ * a figure for each; docs/guide/techniques.md says which to choose. */
 typedef enum ABTX_technique {
-  ABTX_TECHNIQUE_DEFAULT = 0,           /* as the runtime chooses */
-  ABTX_TECHNIQUE_FULL_LAZY = 1,         /* a stack of its own, which it gets when it starts */
-  ABTX_TECHNIQUE_RUN_TO_COMPLETION = 2, /* the stack of the stream that runs it; it may not wait */
-  ABTX_TECHNIQUE_INLINE_JOIN = 3        /* the stack of the ULT that joins or frees it, if it has not
+  ABTX_TECHNIQUE_DEFAULT = 0,           /* as the pool says (ABTX_pool_set_technique), or the runtime */
+  ABTX_TECHNIQUE_FULL_LAZY = 1,         /* Full-L: a stack of its own, which it gets when it starts */
+  ABTX_TECHNIQUE_RUN_TO_COMPLETION = 2, /* RtC: the stack of the stream that runs it; it may not wait */
+  ABTX_TECHNIQUE_INLINE_JOIN = 3,       /* the stack of the ULT that joins or frees it, if it has not
                                            started by then and the default size is left there; else as
                                            FULL_LAZY. Only with the default stack size */
+  ABTX_TECHNIQUE_FULL = 4,              /* Full: as FULL_LAZY, with its stack from its creation on */
+  ABTX_TECHNIQUE_ROC = 5,               /* RoC: returns to who started it; a stack from its creation on */
+  ABTX_TECHNIQUE_ROC_LAZY = 6,          /* RoC-L: with its stack from its start on */
+  ABTX_TECHNIQUE_SS = 7,                /* SS: who starts it is not saved; a stack from its creation on */
+  ABTX_TECHNIQUE_SS_LAZY = 8,           /* SS-L: with its stack from its start on */
+  ABTX_TECHNIQUE_SC = 9,                /* SC: the stack of who starts it. Only with the default stack size */
+  /* Child first: the ULT runs at once and its creator, if that is a ULT of the same stream's pools, becomes
+   * ready. Creating one may switch. */
+  ABTX_TECHNIQUE_C_FULL = 10,               /* C-Full: keeps its stack until it is joined or freed */
+  ABTX_TECHNIQUE_C_FULL_EAGER_RELEASE = 11, /* C-Full-E: until it ends */
+  ABTX_TECHNIQUE_C_ROC = 12,                /* C-RoC: returns to its creator; keeps its stack as C-Full */
+  ABTX_TECHNIQUE_C_ROC_EAGER_RELEASE = 13   /* C-RoC-E: until it ends */
 } ABTX_technique;
 
 typedef enum ABTX_preemption {
   ABTX_PREEMPTION_COOPERATIVE = 0 /* others run only when it yields, waits or ends */
 } ABTX_preemption;
 
-/** Sets how ULTs created with `attr` get their stacks.
- *  Contexts: init. Switches: never. Errors: INV_THREAD_ATTR, INV_ARG. */
+/** Sets how ULTs that are created into `pool` without attributes of their own, or with DEFAULT, start and
+ * end. A ULT with a stack size of its own runs as SS_LAZY where the pool says SC. INV_ARG: not for pools:
+ *  RUN_TO_COMPLETION, or an unknown value. Streams other than the caller's may create ULTs as before until
+ *  their next scheduling decision.
+ *  Contexts: init. Switches: never. Errors: INV_POOL, INV_ARG. */
+ABT_API_PUBLIC int ABTX_pool_set_technique(ABT_pool pool, ABTX_technique technique);
+
+/** What ABTX_pool_set_technique() set, at first DEFAULT.
+ *  Contexts: init. Switches: never. Errors: INV_POOL. */
+ABT_API_PUBLIC int ABTX_pool_get_technique(ABT_pool pool, ABTX_technique* technique);
+
+/** Sets how ULTs created with `attr` start and end. INV_THREAD_ATTR when a ULT is created: SC with a stack or
+ * a stack size of its own. Contexts: init. Switches: never. Errors: INV_THREAD_ATTR, INV_ARG. */
 ABT_API_PUBLIC int ABTX_thread_attr_set_technique(ABT_thread_attr attr, ABTX_technique technique);
 
 /** What ABTX_thread_attr_set_technique() set, at first DEFAULT.
@@ -90,8 +115,8 @@ ABT_API_PUBLIC int ABTX_thread_attr_set_preemption(ABT_thread_attr attr, ABTX_pr
  *  Contexts: init. Switches: never. Errors: INV_THREAD_ATTR. */
 ABT_API_PUBLIC int ABTX_thread_attr_get_preemption(ABT_thread_attr attr, ABTX_preemption* preemption);
 
-/** How the unit runs: never DEFAULT; RUN_TO_COMPLETION for a tasklet; FULL_LAZY with a stack size of its own.
- *  Contexts: init. Switches: never. Errors: INV_THREAD. */
+/** How the unit runs: never DEFAULT; RUN_TO_COMPLETION for a tasklet; FULL_LAZY, if none else was chosen,
+ * with a stack size of its own. Contexts: init. Switches: never. Errors: INV_THREAD. */
 ABT_API_PUBLIC int ABTX_thread_get_technique(ABT_thread thread, ABTX_technique* technique);
 
 /** What may interrupt the unit.

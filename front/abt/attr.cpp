@@ -2,6 +2,7 @@
 // ABT_thread_attr_* and its extensions.
 #include "front/abt/error.hpp"
 #include "front/abt/runtime.hpp"
+#include "front/abt/technique.hpp"
 #include "front/abt/unit.hpp"
 
 using namespace weft::abt;
@@ -101,7 +102,7 @@ __attribute__((no_sanitize("undefined"))) int ABTX_thread_attr_set_technique(ABT
   thread_attr* a = attr_of(handle);
   if (a == nullptr)
     return ABT_ERR_INV_THREAD_ATTR;
-  if (technique < ABTX_TECHNIQUE_DEFAULT || technique > ABTX_TECHNIQUE_INLINE_JOIN)
+  if (technique != ABTX_TECHNIQUE_RUN_TO_COMPLETION && !core_technique(technique))
     return ABT_ERR_INV_ARG;
   a->technique = technique;
   return ABT_SUCCESS;

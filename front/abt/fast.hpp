@@ -14,7 +14,7 @@ namespace weft::abt {
 [[gnu::always_inline]] inline descriptor* make_here(worker& w, sched::pool* home, const unit::operations& o,
                                                     std::uint64_t kind, void (*function)(void*),
                                                     void* argument) {
-  queue::intrusive_fifo* const fifo = w.fifo;
+  queue::intrusive_fifo* const fifo = w.births;
   if (fifo == nullptr || w.listed != home) [[unlikely]]
     return nullptr;
   descriptor* const u = w.descriptors.allocate_cached();

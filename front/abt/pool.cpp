@@ -8,6 +8,7 @@
 #include "front/abt/config.hpp"
 #include "front/abt/context.hpp"
 #include "front/abt/error.hpp"
+#include "front/abt/technique.hpp"
 #include "front/abt/user_pool.hpp"
 
 namespace weft::abt {
@@ -289,6 +290,25 @@ int ABT_pool_get_data(ABT_pool handle, void** data) {
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
   *data = p->data;
+  return ABT_SUCCESS;
+}
+
+int ABTX_pool_set_technique(ABT_pool handle, ABTX_technique technique) {
+  pool* p = checked_pool(handle);
+  if (p == nullptr)
+    return ABT_ERR_INV_POOL;
+  const auto t = core_technique(technique);
+  if (!t)
+    return ABT_ERR_INV_ARG;
+  p->set_default_technique(*t);
+  return ABT_SUCCESS;
+}
+
+int ABTX_pool_get_technique(ABT_pool handle, ABTX_technique* technique) {
+  const pool* p = checked_pool(handle);
+  if (p == nullptr)
+    return ABT_ERR_INV_POOL;
+  *technique = technique_of(p->default_technique());
   return ABT_SUCCESS;
 }
 

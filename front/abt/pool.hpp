@@ -33,6 +33,8 @@ class pool : public sched::pool, public object {
   // A unit that was just made or revived.
   void push_new(descriptor& u) { push_from_user(u, ABT_POOL_CONTEXT_OP_THREAD_CREATE); }
   virtual void push_from_user(descriptor& u, ABT_pool_context why);
+  // The same for a new unit that is no more than its descriptor.
+  virtual void push_plain(descriptor& u) { push_new(u); }
   // The popped unit is its taker's: in no container.
   virtual descriptor* pop_for_user(ABT_pool_context why) = 0;
   virtual descriptor* pop_wait(double seconds, ABT_pool_context why);
@@ -99,6 +101,7 @@ class fifo_pool final : public pool {
  public:
   fifo_pool(ABT_pool_access a, ABT_pool_kind k);
 
+  void push_plain(descriptor& u) override;
   queue::intrusive_fifo* lend_list(worker& w) override;
   void end_lending(worker& w) noexcept override;
   descriptor* pop_for_user(ABT_pool_context why) override;
@@ -106,7 +109,8 @@ class fifo_pool final : public pool {
   std::size_t exact_size() override;
   void for_each(void* argument, void (*f)(void*, ABT_thread)) override;
   [[nodiscard]] const char* kind_name() const noexcept override;
-  [[nodiscard]] bool gives_to_joiners() const noexcept override { return access > ABT_POOL_ACCESS_MPSC; }
+  [[nodiscard]] bool gives_to_joiners() const noexcept override { return !lends(); }
+  [[nodiscard]] bool pops_quickly() const noexcept override { return true; }
   void drain(worker& w) override;
 
  protected:
@@ -117,6 +121,8 @@ class fifo_pool final : public pool {
   [[nodiscard]] bool looks_empty() const noexcept override;
 
  private:
+  // Whether its owner may have a list for itself.
+  [[nodiscard]] bool lends() const noexcept { return access <= ABT_POOL_ACCESS_MPSC; }
   [[nodiscard]] bool mine(const worker* w) const noexcept;
   // For all but the owner.
   descriptor* pop_shared();
@@ -125,7 +131,7 @@ class fifo_pool final : public pool {
 
   const ABT_pool_kind kind_;
   const sched::container_number number_;
-  queue::intrusive_fifo list_; // the owner's
+  queue::guarded_fifo own_; // the owner's
   queue::basic_locked_fifo<sched::unit_marks> shared_{sched::unit_marks(number_)};
   bool lent_ = false;                   // the owner's
   std::atomic<bool> in_use_{false};     // lent_, for others: RACY
@@ -142,6 +148,7 @@ class randws_pool final : public pool {
   std::size_t exact_size() override { return units_.size(); }
   void for_each(void* argument, void (*f)(void*, ABT_thread)) override;
   [[nodiscard]] const char* kind_name() const noexcept override { return "RANDWS"; }
+  [[nodiscard]] bool pops_quickly() const noexcept override { return true; }
 
  protected:
   void do_push(descriptor& u) override;

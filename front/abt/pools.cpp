@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The predefined pools. Who may touch what in a fifo_pool:
 //
-//   list_, lent_           the owner, on its worker. While `lent_`, the worker's fast paths use the list too.
+//   own_, lent_            the owner, on its worker. While `lent_`, the worker's fast paths use the list too.
 //   shared_                anybody, under its lock. Units in it read `posted`, so that no fast path of
 //                          an owner takes them for its own.
 //   must_share_            set once by whoever wants to see what the owner has; the owner's next look at its
@@ -151,20 +151,20 @@ void fifo_pool::ask_to_share() noexcept {
 }
 
 queue::intrusive_fifo* fifo_pool::lend_list(worker& w) {
-  if (access > ABT_POOL_ACCESS_MPSC || must_share_.load(std::memory_order_relaxed))
+  if (!lends() || must_share_.load(std::memory_order_relaxed))
     return nullptr;
   lent_ = true;
   in_use_.store(true, std::memory_order_relaxed);
   base::heavy_fence(); // (Q3) pairs with (Q4): a push that did not see it is seen by the drain
   drain(w);
-  return &list_;
+  return &own_.list;
 }
 
 void fifo_pool::end_lending(worker&) noexcept {
   lent_ = false;
   in_use_.store(false, std::memory_order_relaxed);
   bool any = false;
-  while (queue::link* l = list_.pop_front()) {
+  while (queue::link* l = own_.list.pop_front()) {
     descriptor::from(*l).state.post();
     shared_.push_back(l); // GONE: the unit
     any = true;
@@ -176,17 +176,24 @@ void fifo_pool::end_lending(worker&) noexcept {
 }
 
 void fifo_pool::do_push(descriptor& u) {
-  if (mine(worker_here())) {
+  if (lends() && mine(worker_here())) {
     mark_contained(u);
-    list_.push_back(&u.link);
+    own_.list.push_back(&u.link);
     return;
   }
   u.state.post();
   shared_.push_back(&u.link); // GONE: u
-  base::light_fence();        // (Q4) pairs with the heavy fence at (Q3)
-  if (in_use_.load(std::memory_order_relaxed))
-    notify_owner();
+  if (lends()) {
+    base::light_fence(); // (Q4) pairs with the heavy fence at (Q3)
+    if (in_use_.load(std::memory_order_relaxed))
+      notify_owner();
+  }
   tell_waiters();
+}
+
+void fifo_pool::push_plain(descriptor& u) {
+  do_push(u); // GONE: u
+  announce();
 }
 
 void fifo_pool::drain(worker& w) {
@@ -194,7 +201,7 @@ void fifo_pool::drain(worker& w) {
     return;
   while (descriptor* u = unit_of(shared_.pop_front())) {
     mark_contained(*u);
-    list_.push_back(&u->link);
+    own_.list.push_back(&u->link);
   }
 }
 
@@ -208,9 +215,9 @@ descriptor* fifo_pool::pop_shared() {
 descriptor* fifo_pool::do_pop(worker& here) {
   if (!mine(&here))
     return pop_shared();
-  if (list_.empty())
+  if (own_.list.empty())
     drain(here);
-  return unit_of(list_.pop_front());
+  return unit_of(own_.list.pop_front());
 }
 
 descriptor* fifo_pool::pop_for_user(ABT_pool_context) {
@@ -221,8 +228,8 @@ descriptor* fifo_pool::pop_for_user(ABT_pool_context) {
 std::size_t fifo_pool::pop_many(ABT_thread* into, std::size_t most, ABT_pool_context why) {
   std::size_t count = 0;
   if (mine(worker_here())) {
-    while (count < most && !list_.empty())
-      into[count++] = handle_of(*taken_by_user(unit_of(list_.pop_front())));
+    while (count < most && !own_.list.empty())
+      into[count++] = handle_of(*taken_by_user(unit_of(own_.list.pop_front())));
   }
   return count + pool::pop_many(into + count, most - count, why); // what others have pushed
 }
@@ -233,7 +240,7 @@ bool fifo_pool::do_remove(descriptor& u, worker* here) {
       drain(*here);
     if (!u.home.is(this) || !(u.state.is(unit::state::ready) || u.state.is(unit::state::fresh)))
       return false;
-    list_.remove(&u.link);
+    own_.list.remove(&u.link);
     return true;
   }
   if (in_use_.load(std::memory_order_relaxed))
@@ -247,7 +254,7 @@ bool fifo_pool::do_remove(descriptor& u, worker* here) {
 std::size_t fifo_pool::exact_size() {
   constexpr std::size_t short_walk = 256;
   if (mine(worker_here())) {
-    const std::size_t count = list_.size() + shared_.size();
+    const std::size_t count = own_.list.size() + shared_.size();
     if (count > short_walk)
       ask_to_share();
     return count;
@@ -264,20 +271,20 @@ bool fifo_pool::looks_empty() const noexcept {
   if (!shared_.empty())
     return false;
   if (mine(worker_here()))
-    return list_.empty();
+    return own_.list.empty();
   return !in_use_.load(std::memory_order_relaxed) || must_share_.load(std::memory_order_relaxed);
 }
 
 void fifo_pool::for_each(void* argument, void (*f)(void*, ABT_thread)) {
   if (mine(worker_here())) {
-    for (queue::link* l = list_.first(); l != list_.end(); l = l->next)
+    for (queue::link* l = own_.list.first(); l != own_.list.end(); l = l->next)
       f(argument, handle_of(descriptor::from(*l)));
   }
   shared_.for_each([&](queue::link& l) { f(argument, handle_of(descriptor::from(l))); });
 }
 
 void fifo_pool::do_forget() {
-  ::new (static_cast<void*>(&list_)) queue::intrusive_fifo;
+  ::new (static_cast<void*>(&own_)) queue::guarded_fifo;
   ::new (static_cast<void*>(&shared_)) decltype(shared_)(sched::unit_marks(number_));
 }
 

@@ -4,6 +4,7 @@
 #include "front/abt/error.hpp"
 #include "front/abt/pool.hpp"
 #include "front/abt/runtime.hpp"
+#include "front/abt/technique.hpp"
 #include "front/abt/unit.hpp"
 #include "front/abt/xstream.hpp"
 #include "weft/unit/extension.hpp"
@@ -199,11 +200,14 @@ int ABT_thread_get_attr(ABT_thread thread, ABT_thread_attr* result) {
 
 int ABTX_thread_get_technique(ABT_thread thread, ABTX_technique* technique) {
   return with_unit(thread, ABT_ERR_INV_THREAD, [&](descriptor& u) {
-    const bool own_stack =
-        u.stack_size() != 0 || u.technique() == unit::technique_id::full_lazy || u.has(unit::not_cancellable);
-    *technique = is_tasklet(u) ? ABTX_TECHNIQUE_RUN_TO_COMPLETION
-                 : own_stack   ? ABTX_TECHNIQUE_FULL_LAZY
-                               : ABTX_TECHNIQUE_INLINE_JOIN;
+    if (is_tasklet(u)) {
+      *technique = ABTX_TECHNIQUE_RUN_TO_COMPLETION;
+    } else if (u.technique() != unit::technique_id::automatic) {
+      *technique = technique_of(u.technique());
+    } else {
+      const bool own_stack = u.stack_size() != 0 || u.has(unit::not_cancellable);
+      *technique = own_stack ? ABTX_TECHNIQUE_FULL_LAZY : ABTX_TECHNIQUE_INLINE_JOIN;
+    }
     return ABT_SUCCESS;
   });
 }

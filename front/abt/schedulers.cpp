@@ -43,7 +43,8 @@ class picking final : public sched::scheduler {
   // None while the stream is asked for something: every decision asks next() then.
   [[nodiscard]] sched::pool* hot_pool() const noexcept override {
     const bool asked = dump_is_wanted() || scheduler_.requests.load(std::memory_order_relaxed) != 0;
-    withheld_ = asked;
+    if (withheld_ != asked) // else not written: its line may hold something of another stream's
+      withheld_ = asked;
     return asked ? nullptr : pools().front().get();
   }
 

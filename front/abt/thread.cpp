@@ -57,7 +57,8 @@ descriptor* make_plain(pool& p, const unit::operations& o, std::uint64_t kind, v
                        void* argument) {
   worker& w = sched::here();
   if ((w.attention.load_relaxed() & sched::not_a_worker) != 0 ||
-      tool_listens.load(std::memory_order_relaxed) || p.names_units() || current().stack_trait != 0)
+      tool_listens.load(std::memory_order_relaxed) || p.names_units() || current().stack_trait != 0 ||
+      p.default_technique() != unit::technique_id::automatic)
     return nullptr;
   descriptor* const u = w.descriptors.allocate_cached();
   if (u == nullptr)
@@ -70,17 +71,22 @@ descriptor* make_plain(pool& p, const unit::operations& o, std::uint64_t kind, v
 
 [[gnu::noinline]] int create_thread_slowly(ABT_pool pool, void (*function)(void*), void* argument,
                                            ABT_thread_attr attr, ABT_thread* out) {
-  if (out != nullptr) {
+  if (out != nullptr)
     *out = ABT_THREAD_NULL;
-    weft::abt::pool* p = is_null(attr) ? checked_pool(pool) : nullptr;
-    if (descriptor* u =
-            p != nullptr ? make_plain(*p, ult_operations, unit::kind_thread, function, argument) : nullptr) {
-      *out = handle_of(*u);
-      p->push_new(*u); // GONE: u may run already
-      return ABT_SUCCESS;
-    }
-  }
   return guarded([&] { return create_slowly(pool, creation_for(function, argument, attr, out), out); });
+}
+
+// Without attributes, for a pool that is not the caller's own list.
+[[gnu::noinline]] int create_thread_elsewhere(ABT_pool handle, void (*function)(void*), void* argument,
+                                              ABT_thread* out) {
+  pool* const p = checked_pool(handle);
+  descriptor* const u =
+      p != nullptr ? make_plain(*p, ult_operations, unit::kind_thread, function, argument) : nullptr;
+  if (u == nullptr) [[unlikely]]
+    return create_thread_slowly(handle, function, argument, ABT_THREAD_ATTR_NULL, out);
+  *out = handle_of(*u);
+  p->push_plain(*u); // GONE: u may run already
+  return ABT_SUCCESS;
 }
 
 [[gnu::noinline]] int create_task_slowly(ABT_pool pool, void (*function)(void*), void* argument,
@@ -122,19 +128,23 @@ descriptor* make_plain(pool& p, const unit::operations& o, std::uint64_t kind, v
   return !is_null(handle) && unit_of(handle).operations == &ult_operations;
 }
 
+// Where a tool listens nobody has a list, nor the fast ways of shared pools.
+[[gnu::always_inline]] inline bool is_observed(const worker& w) noexcept {
+  return w.fifo == nullptr && tool_listens.load(std::memory_order_relaxed);
+}
+
+[[gnu::always_inline]] inline bool has_ended_unobserved(const descriptor& u) noexcept {
+  return u.join.has_ended() && !is_observed(sched::here());
+}
+
 [[gnu::always_inline]] inline bool join_ult(ABT_thread handle) {
   if (is_null(handle))
     return false;
   descriptor* u = &unit_of(handle);
   if (run_on_callers_stack(sched::here(), u) == nullptr) [[unlikely]]
-    return is_ult_handle(handle) && sched::start_by_join(*u);
+    return is_ult_handle(handle) && (has_ended_unobserved(*u) || sched::start_by_join(*u));
   sched::inline_join::publish_end(*u);
   return true;
-}
-
-// Where a tool listens nobody has a list, nor the fast ways of shared pools.
-[[gnu::always_inline]] inline bool is_observed(const worker& w) noexcept {
-  return w.fifo == nullptr && tool_listens.load(std::memory_order_relaxed);
 }
 
 // A ULT that can be started here and now, or has ended.
@@ -285,7 +295,7 @@ int create_many(int count, ABT_pool* pools, void (**functions)(void*), void** ar
     descriptor& u = *made[static_cast<std::size_t>(i)];
     if (out != nullptr)
       out[i] = handle_of(u);
-    pool_of(u)->push_new(u); // GONE: u, if it is unnamed
+    launch(*pool_of(u), u); // GONE: u, if it is unnamed
   }
   return ABT_SUCCESS;
 }
@@ -351,6 +361,7 @@ int ABT_thread_create(ABT_pool pool, void (*function)(void*), void* arg, ABT_thr
       *out = handle_of(*u);
       return ABT_SUCCESS;
     }
+    return create_thread_elsewhere(pool, function, arg, out);
   }
   return create_thread_slowly(pool, function, arg, attr, out);
 }

@@ -12,6 +12,7 @@
 #include "front/abt/pool.hpp"
 #include "front/abt/runtime.hpp"
 #include "front/abt/scheduler.hpp"
+#include "front/abt/technique.hpp"
 #include "front/abt/tool.hpp"
 #include "weft/memory/stack_record.hpp"
 #include "weft/sync/waiter.hpp"
@@ -134,7 +135,27 @@ void apply_attributes(descriptor& u, const thread_attr& a) {
     supply_stack(u, a);
 }
 
-std::uint64_t traits_for(const creation& c) {
+// What the attributes say, else the pool.
+unit::technique_id technique_for(const creation& c, const pool& home) {
+  if (c.operations != nullptr)
+    return unit::technique_id::automatic; // a scheduler's loop
+  const bool own_stack =
+      c.attributes != nullptr && (c.attributes->stack != nullptr || c.attributes->stack_size != 0);
+  unit::technique_id t = unit::technique_id::automatic;
+  if (c.attributes != nullptr)
+    t = *core_technique(c.attributes->technique);
+  if (t == unit::technique_id::sc && own_stack)
+    throw failure{ABT_ERR_INV_THREAD_ATTR};
+  // What runs on its joiner's stack anyway needs no mark, and is made in fewer steps.
+  if (t == unit::technique_id::inline_join)
+    return home.default_technique() == unit::technique_id::automatic ? unit::technique_id::automatic : t;
+  if (t != unit::technique_id::automatic)
+    return t;
+  t = home.default_technique();
+  return t == unit::technique_id::sc && own_stack ? unit::technique_id::ss_lazy : t;
+}
+
+std::uint64_t traits_for(const creation& c, const pool& home) {
   if (c.tasklet)
     return unit::kind_tasklet;
   std::size_t size = c.attributes != nullptr ? c.attributes->stack_size : 0;
@@ -147,9 +168,7 @@ std::uint64_t traits_for(const creation& c) {
   std::uint64_t traits = unit::kind_thread | unit::stack_size_trait(static_cast<std::uint32_t>(size));
   if (supplied)
     traits |= unit::supplied_stack;
-  if (c.attributes != nullptr && c.attributes->technique == ABTX_TECHNIQUE_FULL_LAZY)
-    traits |= unit::technique_trait(unit::technique_id::full_lazy);
-  return traits;
+  return traits | unit::technique_trait(technique_for(c, home));
 }
 
 void give_name(descriptor& u, pool& home) {
@@ -206,12 +225,14 @@ pool* pool_of(const descriptor& u) noexcept {
 }
 
 descriptor& make_unit(pool& home, const creation& c, ABT_pool_context why) {
-  const std::uint64_t traits = traits_for(c);
+  const std::uint64_t traits = traits_for(c, home);
   descriptor& u = sched::allocate_unit_anywhere();
   const unit::operations* o = c.operations;
   if (o == nullptr)
     o = c.tasklet ? &tasklet_operations : &ult_operations;
   unit::initialise(u, *o, &home, traits);
+  if (unit::has_stack_at_creation(u.technique()))
+    arch::idle_word(u.context) = nullptr; // it has none yet: see launch()
   ::new (static_cast<void*>(u.closure)) closure{c.function, c.argument, nullptr};
   try {
     if (c.attributes != nullptr)
@@ -234,8 +255,17 @@ descriptor& make_unit(pool& home, const creation& c, ABT_pool_context why) {
 
 descriptor& create_unit(pool& home, const creation& c) {
   descriptor& u = make_unit(home, c, ABT_POOL_CONTEXT_OP_THREAD_CREATE);
-  home.push_new(u); // GONE: u, if it is unnamed
+  launch(home, u); // GONE: u, if it is unnamed
   return u;
+}
+
+void launch(pool& home, descriptor& u) {
+  if (unit::has_stack_at_creation(u.technique()))
+    sched::reserve_stack(u);
+  // Who pushes into a user's pool must give it what that pool calls the unit.
+  if (unit::is_child_first(u.technique()) && !home.names_units())
+    return sched::start_child(u);
+  home.push_new(u);
 }
 
 void revive_unit(descriptor& u, pool& home, void (*function)(void*), void* argument, ABT_pool_context why) {
@@ -251,7 +281,10 @@ void revive_unit(descriptor& u, pool& home, void (*function)(void*), void* argum
       u.traits.load_relaxed() & (unit::kind_mask | unit::supplied_stack | unit::technique_mask |
                                  unit::extended | unit::fronted | ~std::uint64_t{0xffffffff});
   const unit::operations& operations = *u.operations;
+  sched::release_kept_stack(u);
   unit::initialise(u, operations, &home, kept);
+  if (unit::has_stack_at_creation(u.technique()))
+    sched::reserve_stack(u);
   closure_of(u).function = function;
   closure_of(u).argument = argument;
   home.count_unit(sched::here(), 1);
@@ -265,6 +298,7 @@ void settle_end(descriptor& u) noexcept {
 
 void free_ended_unit(descriptor& u) noexcept {
   tell_tool(u, ABT_TOOL_EVENT_THREAD_FREE);
+  sched::release_kept_stack(u);
   if (info_if_any(u) != nullptr) [[unlikely]]
     drop_info(u);
   u.operations = &freed_operations;
@@ -291,6 +325,7 @@ int join_unit(descriptor& u, int code) noexcept {
             sched::join_elsewhere(u); // what may run on this stack has gone the fast way
           }
         }
+        sched::release_kept_stack(u);
         tell_tool(u, ABT_TOOL_EVENT_THREAD_JOIN);
         return ABT_SUCCESS;
       },

@@ -148,6 +148,9 @@ struct creation {
 descriptor& make_unit(pool& home, const creation& c, ABT_pool_context why);
 // The same, and pushes it.
 descriptor& create_unit(pool& home, const creation& c);
+// Pushes a unit that was made, as its technique wants it: it may have its stack from then on, or run at once
+// in place of the caller. Switches: may. GONE: u, if it is unnamed.
+void launch(pool& home, descriptor& u);
 
 // A new life for a unit that has ended. Errors: as make_unit(); the unit is as before then.
 void revive_unit(descriptor& u, pool& home, void (*function)(void*), void* argument, ABT_pool_context why);

@@ -100,6 +100,12 @@ class WEFT_API stack_cache {
   // EAGAIN.
   stack_record* allocate(std::size_t size) noexcept;
 
+  // Whether `stack`, in use, may go from one thread to the next without a free() in between: there is nothing
+  // to be looked at when a thread is done with it. Contexts: as allocate().
+  [[nodiscard]] bool may_hand_on(const stack_record& stack) const noexcept {
+    return stack.size_class == 0 && stack.flags == 0 && !bins_[0].hooked_;
+  }
+
   // Takes `stack` back, always into this worker's own list; it may be the stack the caller runs on. The
   // caller must have switched away from it before the next free(), trim() or destruction. 7 instructions.
   // Contexts: as allocate(). Switches: never. Errors: a smashed canary ends the process with a message.

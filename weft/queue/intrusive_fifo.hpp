@@ -224,6 +224,13 @@ class linked_fifo {
 /// For private pools: nothing is counted per operation.
 using intrusive_fifo = linked_fifo<walked_size>;
 
+/// A list before whose end lie nulls: who looks at what lies before a link, as unit::descriptor::prefetch()
+/// does, needs no test for the end.
+struct guarded_fifo {
+  void* nulls[4] = {};
+  intrusive_fifo list;
+};
+
 /// For pools whose size is asked for.
 using counted_fifo = linked_fifo<kept_size>;
 

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <mutex>
 #include <new>
 #include <system_error>
@@ -20,6 +21,7 @@
 #include "weft/runtime/fork.hpp"
 #include "weft/runtime/internal.hpp"
 #include "weft/sched/default_group.hpp"
+#include "weft/trace/session.hpp"
 #include "weft/unit/extension.hpp"
 
 namespace weft::runtime {
@@ -35,8 +37,38 @@ constinit base::choice_knob pools_knob{
     "WEFT_POOLS", 0, pool_words,
     "pools of the default runtime: a deque each, stolen from at random or from the nearest "
     "first, one shared FIFO, or a private FIFO each"};
+constexpr const char* technique_words[] = {"automatic",
+                                           "full",
+                                           "full_lazy",
+                                           "roc",
+                                           "roc_lazy",
+                                           "ss",
+                                           "ss_lazy",
+                                           "sc",
+                                           "inline_join",
+                                           "c_full",
+                                           "c_full_eager_release",
+                                           "c_roc",
+                                           "c_roc_eager_release"};
+static_assert(std::size(technique_words) == unit::technique_count);
+constinit base::choice_knob technique_knob{
+    "WEFT_TECHNIQUE", 0, technique_words,
+    "how threads start and end that have no technique of their own; c_...: creating a thread may switch"};
 constinit base::boolean_knob bind_knob{"WEFT_BIND", false, "bind each worker to a CPU of its own"};
-const base::knob_list listed{workers_knob, pools_knob, bind_knob};
+constinit base::boolean_knob print_technique_knob{
+    "WEFT_PRINT_TECHNIQUE", false, "print at exit how threads of no fixed technique were started, and fared"};
+const base::knob_list listed{workers_knob, pools_knob, technique_knob, bind_knob, print_technique_knob};
+
+// What is counted at no cost: all but the starts by joiners, of which one in some 500 is looked at.
+void print_techniques() {
+  const trace::counters all = trace::session::of_process().total();
+  const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
+  std::fprintf(
+      stderr,
+      "weft: techniques: %llu threads started by a worker's loop (Full-L), %llu on the stack of one that "
+      "had just ended; of the joins one in some 500 was watched: %llu threads, of which %llu deviated\n",
+      number(all.started), number(all.handed_on), number(all.watched), number(all.deviated));
+}
 
 sched::group_options resolve(const options& wanted) {
   sched::group_options o;
@@ -46,6 +78,9 @@ sched::group_options resolve(const options& wanted) {
     o.pools = static_cast<sched::arrangement>(pools_knob.get());
   o.bind = wanted.bind || bind_knob.get();
   o.make_scheduler = wanted.make_scheduler;
+  o.technique = wanted.technique;
+  if (o.technique == unit::technique_id::automatic)
+    o.technique = static_cast<unit::technique_id>(technique_knob.get());
   o.primary_joins = os::this_kernel_thread_id() == ::getpid();
   return o;
 }
@@ -70,6 +105,8 @@ void describe_thread(void* owner, char* buffer, std::size_t bytes) {
 // Static destructors run after this; threads still alive stop at their next scheduling decision. One that
 // never makes such a decision goes on, as a detached kernel thread would.
 void stand_still_at_exit() {
+  if (print_technique_knob.get())
+    print_techniques();
   constexpr int patience_ms = 100;
   if (sched::group* g = state().group.load(std::memory_order_acquire))
     g->freeze_others(patience_ms);

@@ -17,6 +17,8 @@ struct options {
   sched::arrangement pools = sched::arrangement::stealing;
   bool bind = false; // each worker to a CPU, in topology order
   std::function<std::shared_ptr<sched::scheduler>(unsigned)> make_scheduler{}; // arrangement::custom
+  // Of threads that have none of their own; automatic: WEFT_TECHNIQUE.
+  unit::technique_id technique = unit::technique_id::automatic;
 };
 
 // Starts the runtime, or, if it runs already, counts one more user (its options then stay what they are:

@@ -24,16 +24,20 @@ void leave_by_loop(descriptor& next, trace::event what, arch::arrival_function t
 class fast_paths_off {
  public:
   explicit fast_paths_off(worker& w) noexcept
-      : worker_(w), fifo_(w.fifo), deque_(w.deque), listed_(w.listed) {
+      : worker_(w), fifo_(w.fifo), deque_(w.deque), listed_(w.listed), shared_(w.shared) {
     asked_before_ = (w.attention.fetch_or_relaxed(always_ask) & always_ask) != 0;
     w.fifo = nullptr;
+    w.births = nullptr;
     w.deque = nullptr;
     w.listed = nullptr;
+    w.shared = nullptr;
   }
   ~fast_paths_off() {
     worker_.fifo = fifo_;
     worker_.deque = deque_;
     worker_.listed = listed_;
+    worker_.shared = shared_;
+    worker_.refresh_births();
     if (!asked_before_)
       worker_.attention.fetch_and_relaxed(~std::uint32_t{always_ask});
   }
@@ -45,6 +49,7 @@ class fast_paths_off {
   queue::intrusive_fifo* const fifo_;
   queue::chase_lev_deque<descriptor>* const deque_;
   pool* const listed_;
+  pool* const shared_;
   bool asked_before_;
 };
 

@@ -78,11 +78,16 @@ group::~group() {
 }
 
 std::shared_ptr<pool> group::make_main_pool() const {
-  if (steals())
-    return std::make_shared<deque_pool>(this);
-  if (options_.pools == arrangement::one_pool)
-    return make_pool(order::fifo, access::mpmc);
-  return std::make_shared<owned_fifo>();
+  std::shared_ptr<pool> made;
+  if (steals()) {
+    made = std::make_shared<deque_pool>(this);
+  } else if (options_.pools == arrangement::one_pool) {
+    made = make_pool(order::fifo, access::mpmc);
+  } else {
+    made = std::make_shared<owned_fifo>();
+  }
+  made->set_default_technique(options_.technique);
+  return made;
 }
 
 std::shared_ptr<scheduler> group::scheduler_for(std::size_t index,

@@ -35,6 +35,9 @@ struct group_options {
   // custom: called for each worker before it starts, with its number. Errors it throws reach whoever adds the
   // worker.
   std::function<std::shared_ptr<scheduler>(unsigned number)> make_scheduler;
+  // Of threads that have none of their own: the default of the pools that the group makes, see
+  // pool::set_default_technique().
+  unit::technique_id technique = unit::technique_id::automatic;
 };
 
 class WEFT_API group {

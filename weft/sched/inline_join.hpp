@@ -55,11 +55,13 @@ class inline_join {
            --w.budget >= 0 && may_host(w) && w.deque->pop_bottom_if(&u);
   }
 
-  // `w` runs the caller, who has taken `u`. Switches: may.
-  [[gnu::always_inline]] static void run(worker& w, descriptor& u) noexcept {
+  // `w` runs the caller, who has taken `u`. `plain`: its traits, if nothing is special about it. Switches:
+  // may.
+  [[gnu::always_inline]] static void run(worker& w, descriptor& u,
+                                         std::uint64_t plain = unit::kind_thread) noexcept {
     descriptor& joiner = begin(w, u);
     technique::inline_join::call(u);
-    if (!u.traits.equals_relaxed(unit::kind_thread)) [[unlikely]]
+    if (!u.traits.equals_relaxed(plain)) [[unlikely]]
       end_hosted(u);
     u.join.finish_for_committed(); // for who waits until it has moved or ended
     end(w, here(), u, joiner);

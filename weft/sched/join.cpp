@@ -31,17 +31,80 @@ bool start(worker& w, descriptor& u) {
 // Whether it runs on its joiner's stack if it can.
 bool prefers_joiners_stack(const descriptor& u) noexcept {
   const unit::technique_id t = u.technique();
-  return (t == unit::technique_id::sc || t == unit::technique_id::inline_join) &&
-         u.operations->end == nullptr;
+  return t == unit::technique_id::sc || t == unit::technique_id::inline_join;
+}
+
+// On the joiner's stack, a unit that may end by leaving its frames.
+void call_leaving(worker& w, descriptor& u, arch::entry_function run) {
+  struct run_settles {
+    static void plain(worker&, descriptor&) noexcept {}
+    static void special(descriptor&) noexcept {}
+  };
+  descriptor* ended = &u;
+  inline_join::run_marked<run_settles>(w, ended, run, ended);
+  inline_join::publish_end(*ended);
+}
+void run_leaving(worker& w, descriptor& u) {
+  call_leaving(w, u, [](void* unit) {
+    auto& self = *static_cast<descriptor*>(unit);
+    self.operations->run(self);
+  });
+}
+
+// The same for any unit, and counts whether it left the stack on the way: that writes its context.
+void run_watched(worker& w, descriptor& u) {
+  static char untouched;
+  arch::idle_word(u.context) = &untouched;
+  call_leaving(w, u, [](void* unit) {
+    auto& self = *static_cast<descriptor*>(unit);
+    technique::inline_join::call(self);
+    worker& now = here(); // SWITCH: it may have moved
+    ++now.counters.watched;
+    if (arch::idle_word(self.context) != &untouched)
+      ++now.counters.deviated;
+  });
+}
+
+bool may_share_stack(const worker& w, const descriptor& u) noexcept {
+  return inline_join::may_host(w) && (arch::has_marks || u.operations->end == nullptr);
+}
+
+// Runs `u`, which has been taken, on its joiner's stack. False: it cannot.
+bool host(worker& w, descriptor& u) {
+  if (!may_share_stack(w, u))
+    return false;
+  if (u.operations->end == nullptr) {
+    inline_join::run(w, u);
+    return true;
+  }
+  if constexpr (arch::has_marks)
+    run_leaving(w, u);
+  return true;
+}
+
+// A join whose worker has used up its decisions goes through the loop, so that others get their turn. Every
+// other one looks around here instead, and watches what becomes of the thread, at no cost to all the rest.
+// False: nothing has changed.
+bool watch(worker& w, descriptor& u) {
+  if constexpr (!arch::has_marks)
+    return false;
+  if (w.budget >= 0 || (++w.expiries & 1) != 0 || !u.traits.equals_relaxed(unit::kind_thread) ||
+      w.attention.load_relaxed() != 0 || !inline_join::may_host(w))
+    return false;
+  w.look_around();
+  queue::intrusive_fifo::unlink(&u.link);
+  run_watched(w, u);
+  return true;
 }
 
 bool start_from_list(worker& w, descriptor& u) {
+  if (watch(w, u))
+    return true;
   if (!u.is_plain() || !may_start(w, u))
     return false;
-  if (prefers_joiners_stack(u) && inline_join::may_host(w)) {
+  if (prefers_joiners_stack(u) && may_share_stack(w, u)) {
     queue::intrusive_fifo::unlink(&u.link);
-    inline_join::run(w, u);
-    return true;
+    return host(w, u);
   }
   if (!thread_technique::take_stack(w, u))
     return false;
@@ -54,10 +117,8 @@ bool start_from_deque(worker& w, descriptor& u) {
   if (w.attention.load_relaxed() != 0 || u.has(unit::slow_mask) || !may_start(w, u) ||
       !w.deque->pop_bottom_if(&u))
     return false;
-  if (u.is_plain() && prefers_joiners_stack(u) && inline_join::may_host(w)) {
-    inline_join::run(w, u);
+  if (u.is_plain() && prefers_joiners_stack(u) && host(w, u))
     return true;
-  }
   if (!thread_technique::take_stack(w, u)) {
     w.deque->push_bottom(&u);
     return false;
@@ -65,22 +126,23 @@ bool start_from_deque(worker& w, descriptor& u) {
   return start(w, u);
 }
 
+// `u` has been taken, and has started.
+void go_on_for_joiner(worker& w, descriptor& u) {
+  descriptor& self = *w.current;
+  u.join.wait_before_start(self);
+  self.state.block();
+  hand_over(w, self, u);
+}
+
 // Goes on with, or starts, a thread that is the joiner's now.
 bool run_taken(worker& w, descriptor& u) {
-  descriptor& self = *w.current;
   if (u.has_started()) {
-    u.join.wait_before_start(self);
-    self.state.block();
-    u.state.start_running();
-    w.current = &u;
-    arch::swap(self.context, u.context); // SWITCH: may resume on another worker
+    go_on_for_joiner(w, u);
     return true;
   }
   const bool shares = u.technique() == unit::technique_id::automatic || prefers_joiners_stack(u);
-  if (shares && u.operations->end == nullptr && inline_join::may_host(w)) {
-    inline_join::run(w, u);
+  if (shares && host(w, u))
     return true;
-  }
   return thread_technique::take_stack(w, u) && start(w, u);
 }
 
@@ -89,8 +151,10 @@ bool go_on_with(worker& w, descriptor& u) {
   if (!u.state.is(unit::state::ready) || !u.is_plain() || --w.budget < 0 || w.attention.load_relaxed() != 0 ||
       w.current->has(unit::slow_mask) || arch::any(*w.exceptions))
     return false;
+  descriptor::prefetch(u.link.next); // who joins many joins that one soon
   queue::intrusive_fifo::unlink(&u.link);
-  return run_taken(w, u);
+  go_on_for_joiner(w, u);
+  return true;
 }
 
 // A thread in a pool that others take from too. Not past a scheduler of the user's that runs above the loop.
@@ -166,6 +230,8 @@ bool ends_soon(const worker& w, const descriptor& u) noexcept {
   return u.join.has_ended();
 }
 
+void wait_for_end(descriptor& u);
+
 } // namespace
 
 void settle_after_inline_call() noexcept {
@@ -189,21 +255,28 @@ void join_tasklet_slowly(descriptor& u) {
 bool start_by_join(descriptor& u) {
   worker& w = here();
   if (u.home.is(w.listed))
-    return start_from_list(w, u) || go_on_with(w, u);
+    return u.state.is(unit::state::fresh) ? start_from_list(w, u) : go_on_with(w, u);
   if (w.deque != nullptr)
     return start_from_deque(w, u);
   return take_from_shared(w, u);
 }
 
 void join_slowly(descriptor& u) {
-  if (!u.join.has_ended() && !run_inlined_from_deque(u))
-    join_elsewhere(u);
-  release_kept_stack(u);
+  if (!u.join.has_ended() && !run_inlined_from_deque(u) && !start_by_join(u))
+    wait_for_end(u);
+  if (unit::keeps_stack(u.technique()))
+    release_kept_stack(u);
 }
 
 void join_elsewhere(descriptor& u) {
-  if (u.join.has_ended() || start_by_join(u))
-    return;
+  if (!u.join.has_ended() && !start_by_join(u))
+    wait_for_end(u);
+}
+
+namespace {
+
+// For a joiner that cannot run `u`.
+void wait_for_end(descriptor& u) {
   if (!on_worker()) {
     blocking_joiner waiter;
     if (u.join.wait_object(waiter))
@@ -232,5 +305,7 @@ void join_elsewhere(descriptor& u) {
       },
       &j);
 }
+
+} // namespace
 
 } // namespace weft::sched

@@ -36,7 +36,26 @@ memory::shared_object_cache<descriptor>& foreign_units() noexcept {
 
 // Whoever leaves or has ended cannot be returned to, so from here every technique starts by a jump.
 bool can_run_here(worker& w, descriptor& next) noexcept {
-  return !next.has(unit::slow_mask) && (next.has_started() || thread_technique::take_stack(w, next));
+  if (next.has(unit::slow_mask | unit::not_cancellable)) [[unlikely]] {
+    if (next.has(unit::slow_mask) || !w.on_primary_thread)
+      return false;
+  }
+  return next.has_started() || thread_technique::take_stack(w, next);
+}
+
+// Runs `next` in place of `self`, which `then` publishes. `fresh`: it has not started.
+void replace(worker& w, descriptor& self, descriptor& next, bool fresh, arch::arrival_function then,
+             void* argument) noexcept {
+  next.state.start_running();
+  w.current = &next;
+  if (!fresh) {
+    arch::swap_with(self.context, next.context, then, argument); // SWITCH: may resume on another worker
+    return;
+  }
+  w.arrival = then;
+  w.arrival_argument = argument;
+  arch::save(self.context, next.context, next.stack->initial_stack_pointer(), next.stack->usable(),
+             &thread_technique::entry_with_arrival<W>, &next); // SWITCH: may resume on another worker
 }
 
 void leave_now(worker& w, descriptor& self, arch::arrival_function then, void* argument) noexcept {
@@ -44,22 +63,11 @@ void leave_now(worker& w, descriptor& self, arch::arrival_function then, void* a
     memory::die_of_overflow(*self.stack);
   descriptor* next = w.pick_quickly();
   const bool fresh = next != nullptr && !next->has_started();
-  if (next == nullptr || !can_run_here(w, *next)) {
-    w.handed = next;
-    w.current = &w.loop_unit;
-    arch::swap_with(self.context, *w.loop, then, argument); // SWITCH: may resume on another worker
-    return;
-  }
-  next->state.start_running();
-  w.current = next;
-  if (!fresh) {
-    arch::swap_with(self.context, next->context, then, argument); // SWITCH: may resume on another worker
-    return;
-  }
-  w.arrival = then;
-  w.arrival_argument = argument;
-  arch::save(self.context, next->context, next->stack->initial_stack_pointer(), next->stack->usable(),
-             &thread_technique::entry_with_arrival<W>, next); // SWITCH: may resume on another worker
+  if (next != nullptr && can_run_here(w, *next))
+    return replace(w, self, *next, fresh, then, argument);
+  w.handed = next;
+  w.current = &w.loop_unit;
+  arch::swap_with(self.context, *w.loop, then, argument); // SWITCH: may resume on another worker
 }
 
 // Publishes the end of `u`. GONE: u, unless it was detached.
@@ -80,9 +88,9 @@ void complete(worker& w, descriptor& u) noexcept {
   }
 }
 
-// Continues with whatever there is; the running thread has ended and its stack is the newest in the cache.
-[[noreturn]] void continue_elsewhere(worker& w) noexcept {
-  descriptor* next = w.handed == nullptr ? w.pick_quickly() : nullptr;
+// Continues with `next`, or with whatever there is; the running thread has ended and its stack is the newest
+// in the cache.
+[[noreturn]] void continue_with(worker& w, descriptor* next) noexcept {
   const bool fresh = next != nullptr && !next->has_started();
   if (next == nullptr || !can_run_here(w, *next)) {
     if (next != nullptr)
@@ -96,6 +104,10 @@ void complete(worker& w, descriptor& u) noexcept {
     arch::restore(next->context);
   arch::begin(next->context, next->stack->initial_stack_pointer(), next->stack->usable(),
               &thread_technique::entry<W>, next);
+}
+
+[[noreturn]] void continue_elsewhere(worker& w) noexcept {
+  continue_with(w, w.handed == nullptr ? w.pick_quickly() : nullptr);
 }
 
 // Where the end runs code of the user's, or lets him have the stack back, it is published off that stack.
@@ -118,7 +130,7 @@ void complete(worker& w, descriptor& u) noexcept {
   descriptor& u = *here().current;
   if (u.has(unit::extended))
     memory::verify_canary(*u.stack); // while the name is still there; giving the stack back looks again
-  end_hosted(u);                   // SWITCH: destructors are the user's code
+  end_hosted(u);                     // SWITCH: destructors are the user's code
   worker& w = here();
   w.note(trace::event::stop_end, &u);
   w.handed = next;
@@ -126,6 +138,25 @@ void complete(worker& w, descriptor& u) noexcept {
       (u.operations->discard != nullptr && u.join.is_detached()))
     end_on_loop(w, u);
   w.stacks.free(std::exchange(u.stack, nullptr));
+  complete(w, u);
+  continue_elsewhere(w);
+}
+
+// Nobody waits yet for it, and nobody will see more of it than that it has ended.
+bool ends_unnoticed(const worker& w, const descriptor& u) noexcept {
+  return u.is_plain() && !u.join.is_detached() && !unit::keeps_stack(u.technique()) &&
+         (w.attention.load_relaxed() & (tracing | observed)) == 0;
+}
+
+// Whether `next`, which has not started, may have the stack that another thread has just been done with.
+bool takes_any_stack(const descriptor& next) noexcept {
+  return next.is_plain() && !unit::has_stack_at_creation(next.technique());
+}
+
+[[noreturn, gnu::noinline]] void end_before_join(worker& w, descriptor& u) noexcept {
+  if (!ends_unnoticed(w, u)) [[unlikely]]
+    end_thread_slowly();
+  w.stacks.free_default(std::exchange(u.stack, nullptr));
   complete(w, u);
   continue_elsewhere(w);
 }
@@ -138,19 +169,67 @@ void forget_exceptions() noexcept {
 
 } // namespace
 
-// In what follows `w` stays right: nothing switches before the last line.
-void worker_for_techniques::end_thread() noexcept {
-  worker& w = sched::here();
-  descriptor& u = *w.current;
-  descriptor* waiter = u.join.committed_waiter();
-  if (waiter == nullptr || !u.is_plain() || !serves(w, *waiter)) [[unlikely]]
+namespace {
+
+// `waiter` waits for it, and goes on. `w` stays right: nothing switches before the last line.
+[[noreturn, gnu::always_inline]] inline void end_for(worker& w, descriptor& u, descriptor& waiter) noexcept {
+  if (!u.is_plain() || !serves(w, waiter)) [[unlikely]]
     end_thread_slowly();
   w.stacks.free_default(std::exchange(u.stack, nullptr));
   u.state.finish();
   u.join.finish_for_committed(); // GONE: u
-  waiter->state.start_running();
-  w.current = waiter;
-  arch::restore(waiter->context);
+  waiter.state.start_running();
+  w.current = &waiter;
+  arch::restore(waiter.context);
+}
+
+} // namespace
+
+void worker_for_techniques::end_thread() noexcept {
+  worker& w = sched::here();
+  descriptor& u = *w.current;
+  if (descriptor* waiter = u.join.committed_waiter())
+    end_for(w, u, *waiter);
+  end_before_join(w, u);
+}
+
+namespace {
+
+// Publishes the end of `u`, whose stack goes to the next thread if that is one that may have it. Does not
+// come back otherwise.
+descriptor& hand_stack_on(worker& w, descriptor& u) noexcept {
+  if (!ends_unnoticed(w, u) || !w.stacks.may_hand_on(*u.stack))
+    end_before_join(w, u);
+  memory::stack_record* const mine = std::exchange(u.stack, nullptr);
+  w.stacks.free_default(mine); // first: who sees the end may count stacks
+  complete(w, u);              // GONE: u
+  descriptor* const next = w.handed == nullptr ? w.pick_quickly() : nullptr;
+  if (next == nullptr || next->has_started() || !takes_any_stack(*next))
+    continue_with(w, next);
+  memory::stack_record* const stack = w.stacks.allocate();
+  WEFT_ASSERT(stack == mine, "the stack that was freed last is the first to be taken");
+  ++w.counters.handed_on;
+  stack->owner = next;
+  next->stack = stack;
+  next->state.start_running();
+  w.current = next;
+  return *next;
+}
+
+} // namespace
+
+void worker_for_techniques::end_returned() {
+  for (;;) {
+    worker& w = sched::here();
+    descriptor& u = *w.current;
+    if (descriptor* waiter = u.join.committed_waiter()) [[likely]]
+      end_for(w, u, *waiter);
+    if constexpr (!arch::has_marks)
+      end_before_join(w, u);
+    descriptor& next = hand_stack_on(w, u);
+    arch::use_default_fp_control();
+    thread_technique::run(next); // SWITCH: may move
+  }
 }
 
 const descriptor* host_of(const descriptor& u) noexcept {
@@ -365,6 +444,27 @@ bool yield_to_fresh(worker& w) {
   return true;
 }
 
+// The yield of a thread whose pool others use too: without the loop. False: nothing has changed but the
+// budget.
+bool yield_in_shared(worker& w) {
+  descriptor& self = *w.current;
+  if (w.shared == nullptr || !self.home.is(w.shared) || self.has(unit::slow_mask) || arch::any(*w.exceptions))
+    return false;
+  descriptor* next = w.pick_quickly();
+  if (next == nullptr)
+    return false;
+  const bool fresh = !next->has_started();
+  if (!can_run_here(w, *next)) {
+    w.handed = next;
+    yield_to_loop();
+    return true;
+  }
+  self.state.block();
+  replace(w, self, *next, fresh, [](void* u) { put_back(*static_cast<descriptor*>(u)); }, &self);
+  act_on_requests();
+  return true;
+}
+
 } // namespace
 
 void yield_slowly() {
@@ -372,7 +472,7 @@ void yield_slowly() {
     ::sched_yield();
     return;
   }
-  if (yield_to_fresh(here()))
+  if (yield_to_fresh(here()) || yield_in_shared(here()))
     return;
   require_thread("yield");
   act_on_requests();
@@ -466,7 +566,10 @@ void free_unit_slowly(descriptor& u) noexcept {
 
 void submit_slowly(descriptor& u) {
   u.home = on_worker() ? here().hot : &default_group().next_pool();
-  u.home->push(u); // GONE: u may have ended already if it is detached
+  const bool chooses = u.traits.equals_relaxed(unit::kind_thread);
+  const unit::technique_id t = chooses ? u.home->default_technique() : unit::technique_id::automatic;
+  u.traits.fetch_or_relaxed(unit::technique_trait(t));
+  submit_as(u, t); // GONE: u may have ended already if it is detached
 }
 
 } // namespace weft::sched

@@ -118,6 +118,19 @@ void pool::attach(worker& w, bool as_main) {
   publish_servers(std::move(now));
 }
 
+void pool::set_default_technique(unit::technique_id t) {
+  if (static_cast<unsigned>(t) >= unit::technique_count) {
+    throw std::system_error(std::make_error_code(std::errc::invalid_argument),
+                            "weft: no such threading technique");
+  }
+  default_technique_.store_relaxed(static_cast<std::uint8_t>(t));
+  if (on_worker() && here().hot == this)
+    here().refresh_births();
+  std::lock_guard held(attach_lock);
+  for (worker* w : attached_)
+    w->call(refresh_waiting);
+}
+
 void pool::detach(worker& w) noexcept {
   std::lock_guard held(attach_lock);
   auto it = std::find(attached_.begin(), attached_.end(), &w);
@@ -157,7 +170,7 @@ void pool::wake_one() noexcept {
 
 void owned_fifo::insert(descriptor& u) noexcept {
   mark_contained(u);
-  list_.push_back(&u.link);
+  list_.list.push_back(&u.link);
 }
 
 void owned_fifo::do_push(descriptor& u) {
@@ -173,25 +186,26 @@ void owned_fifo::drain(worker&) {
 }
 
 descriptor* owned_fifo::do_pop(worker& here) {
-  if (list_.empty())
+  if (list_.list.empty())
     drain(here);
-  return unit_of(list_.pop_front());
+  return unit_of(list_.list.pop_front());
 }
 
 bool owned_fifo::do_remove(descriptor& u, worker* here) {
   if (!owner_finds(*this, u, here))
     return false;
-  list_.remove(&u.link);
+  list_.list.remove(&u.link);
   return true;
 }
 
 bool owned_fifo::empty() const noexcept {
-  return list_.empty() && inbox_.empty();
+  return list_.list.empty() && inbox_.empty();
 }
 
 // RACY for all but the owner, who is the only one to walk the list.
 std::size_t owned_fifo::size() const noexcept {
-  return (is_owner(owner_) ? list_.size() : std::size_t{!list_.empty()}) + std::size_t{!inbox_.empty()};
+  return (is_owner(owner_) ? list_.list.size() : std::size_t{!list_.list.empty()}) +
+         std::size_t{!inbox_.empty()};
 }
 
 // --- owned_ordered ---

@@ -65,6 +65,9 @@ class WEFT_API pool {
   // Whether a joiner on a worker that serves the pool may remove() the thread it joins, out of its turn, and
   // run it.
   [[nodiscard]] virtual bool gives_to_joiners() const noexcept { return false; }
+  // Whether pop() is short, calls nobody's code and needs no more stack than a thread that leaves has left:
+  // then a worker whose hot pool this is need not go through its loop for it.
+  [[nodiscard]] virtual bool pops_quickly() const noexcept { return false; }
   // Moves what others left in the inbox to where pop() looks. Contexts: the owner.
   virtual void drain(worker& here);
 
@@ -78,6 +81,15 @@ class WEFT_API pool {
   [[nodiscard]] worker* owner() const noexcept { return owner_.load_relaxed(); }
   [[nodiscard]] bool owned_by(const worker& w) const noexcept {
     return owner_.equals_relaxed(const_cast<worker*>(&w));
+  }
+  // The technique of threads that are created into this pool and have none of their own: automatic at first.
+  // Child-first ones (C-...) then run at once, so that creating a thread may switch. Threads with a stack
+  // size of their own run as SS-L where it is SC. Contexts: all but signal handlers. Switches: never. Errors:
+  // std::system_error(invalid_argument). A worker other than the caller's may create threads as before until
+  // its next scheduling decision.
+  void set_default_technique(unit::technique_id t);
+  [[nodiscard]] unit::technique_id default_technique() const noexcept {
+    return static_cast<unit::technique_id>(default_technique_.load_relaxed());
   }
   // Pools that hand units to each other (work stealing): a unit of one may go on in another.
   [[nodiscard]] const group* sharing() const noexcept { return sharing_; }
@@ -153,6 +165,7 @@ class WEFT_API pool {
 
   const fast_path fast_;
   const access access_;
+  base::atomic<std::uint8_t> default_technique_{static_cast<std::uint8_t>(unit::technique_id::automatic)};
   // Plain: compilers do not fold a relaxed load, an addition and a relaxed store into one instruction.
   std::int64_t units_by_owner_ = 0;
   base::atomic<std::int64_t> units_by_others_{0};
@@ -171,7 +184,7 @@ class WEFT_API owned_fifo final : public pool {
  public:
   explicit owned_fifo(access a = access::mpsc) noexcept : pool(a, fast_path::owned_fifo) {}
 
-  queue::intrusive_fifo* lend_list(worker&) override { return &list_; }
+  queue::intrusive_fifo* lend_list(worker&) override { return &list_.list; }
   void drain(worker& here) override;
   [[nodiscard]] bool empty() const noexcept override;
   [[nodiscard]] std::size_t size() const noexcept override;
@@ -185,7 +198,7 @@ class WEFT_API owned_fifo final : public pool {
  private:
   void insert(descriptor& u) noexcept;
 
-  queue::intrusive_fifo list_;
+  queue::guarded_fifo list_;
   queue::mpsc_inbox inbox_;
 };
 
@@ -244,6 +257,7 @@ class WEFT_API shared_pool final : public pool {
   shared_pool(order o, access a) noexcept : pool(a), order_(o) {}
 
   [[nodiscard]] bool gives_to_joiners() const noexcept override { return order_ != order::priority; }
+  [[nodiscard]] bool pops_quickly() const noexcept override { return true; }
   [[nodiscard]] std::size_t size() const noexcept override;
 
  protected:

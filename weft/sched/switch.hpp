@@ -22,6 +22,9 @@ namespace weft::sched {
 struct worker_for_techniques : worker {
   static worker& here() noexcept { return sched::here(); }
   [[noreturn]] WEFT_API static void end_thread() noexcept;
+  // The same for one that has returned from its function, so that its stack is free but for a frame or two:
+  // threads that nobody joins yet run there one after the other, without a switch.
+  [[noreturn]] WEFT_API static void end_returned();
   // For a child whose creator stands where this worker looks next, and has not run since: takes the creator
   // from there and publishes the child's end. False: it must end otherwise.
   static bool end_before_parent(descriptor& u, descriptor& parent) noexcept;
@@ -68,7 +71,11 @@ WEFT_API void free_unit_slowly(descriptor& u) noexcept;
 // What all groups share is made before any worker runs: a fork() while it is made would leave it locked in
 // the child.
 void make_shared_state();
+// Puts a new unit into its pool, as the pool's default technique wants it. Switches: where that is
+// child-first.
 WEFT_API void submit_slowly(descriptor& u);
+// The same for a thread of technique T, which is in its traits.
+WEFT_API void submit_as(descriptor& u, unit::technique_id t);
 // Leaves the running thread: marks it blocked, picks what runs next, and calls `then(argument)` on that one's
 // stack, where the thread may be published. Returns when somebody has resumed it. Contexts: thread. Switches:
 // always. SWITCH: may resume on another worker.
@@ -207,11 +214,16 @@ WEFT_API void put_back(descriptor& u);
     free_unit_slowly(u);
 }
 
+// The deque where the caller's new units go, if no technique is chosen for them there.
+[[gnu::always_inline]] inline queue::chase_lev_deque<descriptor>* births_deque(const worker& w) noexcept {
+  return w.default_technique == unit::technique_id::automatic ? w.deque : nullptr;
+}
+
 // Puts a new unit into the pool where the caller's units go.
 [[gnu::always_inline]] inline void submit(worker& w, descriptor& u) {
-  if (queue::intrusive_fifo* fifo = w.fifo) {
-    fifo->push_back(&u.link);
-  } else if (auto* deque = w.deque; deque != nullptr && deque->try_push_bottom(&u)) {
+  if (queue::intrusive_fifo* births = w.births) {
+    births->push_back(&u.link);
+  } else if (auto* deque = births_deque(w); deque != nullptr && deque->try_push_bottom(&u)) {
     w.hot->announce();
   } else {
     submit_slowly(u);
@@ -226,6 +238,19 @@ WEFT_API void put_back(descriptor& u);
   return *u;
 }
 
+// Constructs the closure of a unit that is nothing else yet; what fill throws goes on, and the unit is gone
+// then.
+template <class Fill>
+[[gnu::always_inline]] inline descriptor& fill_or_free(descriptor& u, Fill&& fill) {
+  try {
+    fill(u);
+  } catch (...) {
+    free_unit(here(), u);
+    throw;
+  }
+  return u;
+}
+
 // Makes a unit and puts it into the pool where the caller's units go. `fill(u)` constructs the closure; it
 // may throw, and may switch unless `FillIsTrivial`. Contexts: all but signal handlers. Switches: never of
 // itself. Errors: std::bad_alloc, std::system_error if the runtime cannot start; what fill throws. Nothing is
@@ -234,14 +259,14 @@ template <bool FillIsTrivial, class Fill>
 [[gnu::always_inline]] inline descriptor& create(const unit::operations& o, std::uint64_t traits,
                                                  Fill&& fill) {
   worker& w = here();
-  if (FillIsTrivial && w.fifo != nullptr) [[likely]] {
+  if (FillIsTrivial && w.births != nullptr) [[likely]] {
     descriptor& u = allocate_unit(w);
     unit::initialise(u, o, w.hot, traits);
     fill(u);
-    w.fifo->push_back(&u.link);
+    w.births->push_back(&u.link);
     return u;
   }
-  if (FillIsTrivial && w.deque != nullptr) [[likely]] {
+  if (FillIsTrivial && births_deque(w) != nullptr) [[likely]] {
     descriptor& u = allocate_unit(w);
     unit::initialise(u, o, w.hot, traits);
     fill(u);
@@ -250,13 +275,7 @@ template <bool FillIsTrivial, class Fill>
     w.hot->announce();
     return u;
   }
-  descriptor& u = allocate_unit_slowly();
-  try {
-    fill(u);
-  } catch (...) {
-    free_unit(here(), u);
-    throw;
-  }
+  descriptor& u = fill_or_free(allocate_unit_slowly(), fill);
   worker& now = here(); // the closure's constructor may have switched
   unit::initialise(u, o, now.hot, traits);
   submit(now, u);

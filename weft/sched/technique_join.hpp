@@ -17,13 +17,7 @@ template <technique_id T, bool FillIsTrivial, class Fill>
   if constexpr (!unit::is_child_first(T) && !unit::has_stack_at_creation(T)) {
     return create<FillIsTrivial>(o, traits, std::forward<Fill>(fill));
   } else {
-    descriptor& u = on_worker() ? allocate_unit(here()) : allocate_unit_slowly();
-    try {
-      fill(u);
-    } catch (...) {
-      free_unit(here(), u);
-      throw;
-    }
+    descriptor& u = fill_or_free(on_worker() ? allocate_unit(here()) : allocate_unit_slowly(), fill);
     worker& now = here(); // the closure's constructor may have switched
     unit::initialise(u, o, on_worker() ? now.hot : foreign_home(), traits);
     if constexpr (unit::has_stack_at_creation(T))
@@ -82,16 +76,9 @@ template <technique_id T>
   if (!u.home.is(w.listed) || !u.is_fresh_and(unit::kind_thread | unit::technique_trait(T)) ||
       arch::count_down(w.budget) || self.has(unit::kind_mask) || arch::any(*w.exceptions)) [[unlikely]]
     return false;
-  memory::stack_record* stack = nullptr;
-  if constexpr (unit::has_stack_at_creation(T))
-    stack = static_cast<memory::stack_record*>(arch::idle_word(u.context));
-  if (!unit::has_stack_at_creation(T) || stack == nullptr)
-    stack = w.stacks.allocate();
-  if (stack == nullptr) [[unlikely]]
+  if (!technique::full_lazy::take_default_stack(w, u, T)) [[unlikely]]
     return false;
   queue::intrusive_fifo::unlink(&u.link);
-  stack->owner = &u;
-  u.stack = stack;
   if constexpr (technique::called::possible && technique::called::includes(T)) {
     call_from_joiner(w, self, u, T);
   } else {
@@ -109,8 +96,9 @@ template <technique_id T>
       return;
   } else if constexpr (T == technique_id::automatic || T == technique_id::sc ||
                        T == technique_id::inline_join) {
-    if (inline_join::take_listed(w, u, unit::kind_thread | unit::technique_trait(T))) [[likely]]
-      return inline_join::run(w, u);
+    constexpr std::uint64_t traits = unit::kind_thread | unit::technique_trait(T);
+    if (inline_join::take_listed(w, u, traits)) [[likely]]
+      return inline_join::run(w, u, traits);
   } else if constexpr (unit::is_child_first(T)) {
     if (u.join.has_ended()) [[likely]] {
       if constexpr (unit::keeps_stack(T))

@@ -40,7 +40,7 @@ pool* foreign_home() {
 void reserve_stack(descriptor& u) noexcept {
   void*& reserved = arch::idle_word(u.context);
   reserved = nullptr;
-  if (on_worker())
+  if (on_worker() && !u.has(unit::supplied_stack))
     reserved = u.stack_size() == 0 ? here().stacks.allocate() : here().stacks.allocate(u.stack_size());
 }
 
@@ -55,6 +55,14 @@ void release_kept_stack(descriptor& u) noexcept {
   }
 }
 
+void submit_as(descriptor& u, unit::technique_id t) {
+  if (unit::has_stack_at_creation(t))
+    reserve_stack(u);
+  if (unit::is_child_first(t))
+    return start_child(u);
+  u.home->push(u);
+}
+
 void start_child(descriptor& u) {
   worker& w = here();
   if (!may_start_child(w, u) || !thread_technique::take_stack(w, u)) {
@@ -64,6 +72,7 @@ void start_child(descriptor& u) {
   if (--w.budget < 0) [[unlikely]]
     w.look_around();
   descriptor& self = *w.current;
+  const bool frees_itself = u.join.is_detached(); // GONE when the creator goes on; it takes no account of him
   self.state.block();
   u.state.start_running();
   w.note(trace::event::stop_yield, &self);
@@ -84,13 +93,13 @@ void start_child(descriptor& u) {
     self.state.start_running();
     return;
   }
-  if (!child->join.has_ended())
+  if (!frees_itself && !child->join.has_ended())
     child->traits.fetch_or_relaxed(unit::parent_left);
 }
 
 bool worker_for_techniques::end_before_parent(descriptor& u, descriptor& parent) noexcept {
   worker& w = sched::here();
-  if (!u.is_plain() || w.attention.load_relaxed() != 0 || --w.budget < 0)
+  if (!u.is_plain() || u.join.is_detached() || w.attention.load_relaxed() != 0 || --w.budget < 0)
     return false;
   if (w.fifo != nullptr) {
     if (w.fifo->first() != &parent.link)

@@ -119,9 +119,16 @@ void worker::call(std::uint32_t bits) noexcept {
     os::futex_wake(&spot.word(), 1);
 }
 
+void worker::refresh_births() noexcept {
+  default_technique = hot != nullptr ? hot->default_technique() : unit::technique_id::automatic;
+  births = default_technique == unit::technique_id::automatic ? fifo : nullptr;
+}
+
 void worker::end_lending() noexcept {
   fifo = nullptr;
+  births = nullptr;
   deque = nullptr;
+  shared = nullptr;
   if (pool* before = std::exchange(listed, nullptr))
     before->end_lending(*this);
 }
@@ -143,6 +150,9 @@ void worker::refresh_hot() noexcept {
     if (asked->fast() == fast_path::deque)
       deque = &static_cast<deque_pool*>(asked)->deque();
   }
+  const bool by_call = asked != nullptr && fifo == nullptr && deque == nullptr && asked->pops_quickly();
+  shared = by_call ? asked : nullptr;
+  refresh_births();
   if (before != nullptr && before != listed)
     before->end_lending(*this);
   if (fifo == nullptr && deque == nullptr) {
@@ -284,10 +294,20 @@ descriptor* worker::pick_scheduled() noexcept {
 }
 
 descriptor* worker::pick_quickly() noexcept {
-  if (attention.load_relaxed() != 0 || --budget < 0)
+  const std::uint32_t asked = attention.load_relaxed();
+  if (asked != 0) {
+    if (asked != always_ask || shared == nullptr || --budget < 0)
+      return nullptr;
+    descriptor* u = shared->pop(*this);
+    if (u != nullptr)
+      u->last_worker.store_relaxed(number + 1);
+    return u;
+  }
+  if (--budget < 0)
     return nullptr;
   if (fifo != nullptr) {
     queue::link* l = fifo->pop_front();
+    descriptor::prefetch(fifo->first());
     return l != nullptr ? &descriptor::from(*l) : nullptr;
   }
   return deque != nullptr ? deque->pop_bottom() : nullptr;

@@ -59,8 +59,9 @@ WEFT_API extern std::atomic<void (*)(descriptor&) noexcept> observe_ready;
 extern std::atomic<unsigned> workers_running;
 
 struct worker_front {
-  descriptor* current = nullptr;         // what runs; a unit of kind_loop on the loop's own stack
-  queue::intrusive_fifo* fifo = nullptr; // the hot pool's list, if it is an owned fifo
+  descriptor* current = nullptr;           // what runs; a unit of kind_loop on the loop's own stack
+  queue::intrusive_fifo* fifo = nullptr;   // the hot pool's list, if it is an owned fifo
+  queue::intrusive_fifo* births = nullptr; // `fifo`, unless that pool has a default technique
   queue::chase_lev_deque<descriptor>* deque = nullptr; // the hot pool's deque, if it is one
   pool* listed = nullptr;                              // `hot`, if it is an owned fifo
   pool* hot = nullptr;                                 // where the next unit comes from and new ones go
@@ -78,13 +79,17 @@ struct alignas(64) worker : worker_front {
   // --- used at starts and ends ---
   memory::object_cache<descriptor> descriptors;
   memory::stack_cache stacks;
-  arch::context base;                       // the loop, while a unit runs
-  arch::context* loop = &base;              // where units that leave go: the loop, or a thread in run_child()
-  bool trimmed = false;                     // memory was given back since it last had work
-  bool pick_oldest = false;                 // the next decision goes to whoever waits longest
-  bool local_had_turn = false;              // the last decision was for `local`: the others come first now
-  const descriptor* called = nullptr;       // what the loop has called, until somebody continues the loop
-  descriptor* handed = nullptr;             // what the loop shall run next, chosen by a unit that left
+  arch::context base;                 // the loop, while a unit runs
+  arch::context* loop = &base;        // where units that leave go: the loop, or a thread in run_child()
+  unsigned expiries = 0;              // of the budget, at joins
+  bool trimmed = false;               // memory was given back since it last had work
+  bool pick_oldest = false;           // the next decision goes to whoever waits longest
+  bool local_had_turn = false;        // the last decision was for `local`: the others come first now
+  const descriptor* called = nullptr; // what the loop has called, until somebody continues the loop
+  descriptor* handed = nullptr;       // what the loop shall run next, chosen by a unit that left
+  // Of the hot pool, for threads that have none of their own.
+  unit::technique_id default_technique = unit::technique_id::automatic;
+  pool* shared = nullptr; // the hot pool, if others use it too and it may be popped without the loop
   arch::arrival_function arrival = nullptr; // to be run by a thread that starts, for the one that left
   void* arrival_argument = nullptr;
 
@@ -136,6 +141,8 @@ struct alignas(64) worker : worker_front {
   }
   // Sets fifo, deque, hot and always_ask from the innermost scheduler.
   void refresh_hot() noexcept;
+  // Sets births and default_technique from these.
+  void refresh_births() noexcept;
   // Before the pools of the scheduler go.
   void end_lending() noexcept;
   void forget_after_fork();

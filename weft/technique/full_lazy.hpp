@@ -5,7 +5,7 @@
 //
 // `Worker` supplies: stacks (a stack cache), current, arrival, arrival_argument, and the static members
 //   static auto& here();            // the worker of the calling code
-//   static void end_thread();       // ends `current`; does not return
+//   static void end_returned();     // ends `current`, whose function has returned; does not return
 #pragma once
 
 #include <utility>
@@ -27,11 +27,16 @@ struct full_lazy {
     memory::stack_record* stack = u.has(unit::technique_mask) ? take_reserved(u) : nullptr;
     if (stack == nullptr)
       stack = size == 0 ? w.stacks.allocate() : take_sized(w, u, size);
-    if (stack == nullptr) [[unlikely]]
-      return false;
-    stack->owner = &u;
-    u.stack = stack;
-    return true;
+    return hold(u, stack);
+  }
+
+  // The same for a thread of technique `t`, known when the caller is compiled, with the default size.
+  template <class Worker>
+  [[gnu::always_inline]] static bool take_default_stack(Worker& w, unit::descriptor& u,
+                                                        unit::technique_id t) noexcept {
+    // Whoever holds a stack does not look at what was reserved: it need not be cleared.
+    memory::stack_record* stack = unit::has_stack_at_creation(t) ? reserved(u) : nullptr;
+    return hold(u, stack != nullptr ? stack : w.stacks.allocate());
   }
 
   template <class Worker>
@@ -42,7 +47,9 @@ struct full_lazy {
   static memory::stack_record* take_reserved(unit::descriptor& u) noexcept {
     if (!unit::has_stack_at_creation(u.technique()))
       return nullptr;
-    return static_cast<memory::stack_record*>(std::exchange(arch::idle_word(u.context), nullptr));
+    memory::stack_record* stack = reserved(u);
+    arch::idle_word(u.context) = nullptr;
+    return stack;
   }
   template <class Worker>
   static void give_stack_back(Worker& w, unit::descriptor& u) noexcept {
@@ -50,6 +57,15 @@ struct full_lazy {
     u.stack = nullptr;
     if (!u.has(unit::supplied_stack))
       w.stacks.free(stack);
+  }
+
+  // An exception that nobody catches ends the process with the stack intact: the unwinder finds no handler
+  // and calls std::terminate before it unwinds.
+  [[gnu::always_inline]] static void run(unit::descriptor& u) {
+    try {
+      u.operations->run(u);
+    } catch (const unit::exit_request&) {
+    }
   }
 
   // The first function on a new stack, where the thread's joiner starts it: FP control words are the
@@ -79,15 +95,21 @@ struct full_lazy {
   }
 
  private:
+  static memory::stack_record* reserved(unit::descriptor& u) noexcept {
+    return static_cast<memory::stack_record*>(arch::idle_word(u.context));
+  }
+  [[gnu::always_inline]] static bool hold(unit::descriptor& u, memory::stack_record* stack) noexcept {
+    if (stack == nullptr) [[unlikely]]
+      return false;
+    stack->owner = &u;
+    u.stack = stack;
+    return true;
+  }
+
   template <class Worker>
   [[noreturn, gnu::always_inline]] static void run_to_end(unit::descriptor& u) {
-    // An exception that nobody catches ends the process with the stack intact: the unwinder finds no handler
-    // and calls std::terminate before it unwinds.
-    try {
-      u.operations->run(u);
-    } catch (const unit::exit_request&) {
-    }
-    Worker::end_thread();
+    run(u);
+    Worker::end_returned();
   }
 };
 

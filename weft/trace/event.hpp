@@ -56,6 +56,9 @@ struct counters {
   counter timers_fired;
   counter migrations;
   counter stack_failures; // starts put off because no stack could be had
+  counter handed_on;      // threads that started on the stack of one that had just ended
+  counter watched;        // threads of no fixed technique whose joiners watched them: one in some 500 joins
+  counter deviated;       // those among them that did not run to their end at once
 
   // Calls action(name, counter) for each of them.
   template <class Counters, class Action>
@@ -68,6 +71,9 @@ struct counters {
     action("timers_fired", all.timers_fired);
     action("migrations", all.migrations);
     action("stack_failures", all.stack_failures);
+    action("handed_on", all.handed_on);
+    action("watched", all.watched);
+    action("deviated", all.deviated);
   }
   counters& operator+=(const counters& other) noexcept {
     started += other.started;
@@ -78,6 +84,9 @@ struct counters {
     timers_fired += other.timers_fired;
     migrations += other.migrations;
     stack_failures += other.stack_failures;
+    handed_on += other.handed_on;
+    watched += other.watched;
+    deviated += other.deviated;
     return *this;
   }
 };

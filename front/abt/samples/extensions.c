@@ -123,6 +123,22 @@ static void techniques(void) {
   CHECK(atomic_load(&done) == 1);
 }
 
+static void techniques_of_pools(void) {
+  atomic_int done = 0;
+  // [sample abtx-pool-technique]
+  OK(ABTX_pool_set_technique(team.pool, ABTX_TECHNIQUE_ROC_LAZY)); // of what is created into it from now on
+  ABT_thread thread;
+  OK(ABT_thread_create(team.pool, set_flag, &done, ABT_THREAD_ATTR_NULL, &thread));
+  ABTX_technique technique;
+  OK(ABTX_thread_get_technique(thread, &technique));
+  CHECK(technique == ABTX_TECHNIQUE_ROC_LAZY);
+  OK(ABT_thread_free(&thread));
+  OK(ABTX_pool_set_technique(team.pool, ABTX_TECHNIQUE_DEFAULT)); // as it was
+  // [/sample]
+  OK(ABTX_pool_get_technique(team.pool, &technique));
+  CHECK(technique == ABTX_TECHNIQUE_DEFAULT && atomic_load(&done) == 1);
+}
+
 int main(int argc, char** argv) {
   OK(ABT_init(argc, argv));
   team_start(&team, 2);
@@ -131,6 +147,7 @@ int main(int argc, char** argv) {
   joins();
   detach();
   techniques();
+  techniques_of_pools();
   team_stop(&team);
   OK(ABT_finalize());
   return 0;

@@ -55,6 +55,49 @@ TEST_P(shared_joins_alone, go_on_with_a_thread_that_has_yielded) {
   other.join();
 }
 
+// Those that yield go behind the others, also past the worker's loop, and the primary thread with them.
+TEST_P(shared_joins_alone, yields_keep_the_order) {
+  from_main_and_a_thread([] {
+    std::vector<int> order;
+    std::vector<thread> threads;
+    for (int i = 0; i < 5; ++i) {
+      threads.emplace_back([&order, i] {
+        for (int k = 0; k < 20; ++k) {
+          order.push_back(i);
+          this_thread::yield();
+        }
+      });
+    }
+    for (int k = 0; k < 25; ++k)
+      this_thread::yield();
+    for (thread& t : threads)
+      t.join();
+    ASSERT_EQ(order.size(), 100U);
+    for (std::size_t i = 0; i < order.size(); ++i)
+      EXPECT_EQ(order[i], static_cast<int>(i % 5)) << i;
+  });
+}
+
+// Of four workers one is the primary kernel thread, and what only that may run comes back to it.
+TEST_P(shared_joins, the_primary_thread_stays_where_it_is) {
+  const unsigned mine = worker_here();
+  std::atomic<bool> stop{false};
+  std::vector<thread> threads;
+  for (int i = 0; i < 16; ++i) {
+    threads.emplace_back([&stop] {
+      while (!stop)
+        this_thread::yield();
+    });
+  }
+  for (int k = 0; k < 2000; ++k) {
+    this_thread::yield();
+    ASSERT_EQ(worker_here(), mine);
+  }
+  stop = true;
+  for (thread& t : threads)
+    t.join();
+}
+
 TEST_P(shared_joins, leave_cancelled_and_moving_threads_to_the_loop) {
   from_main_and_a_thread([] {
     std::vector<thread> threads;
