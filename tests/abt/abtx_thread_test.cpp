@@ -249,9 +249,8 @@ TEST(ABTX_thread_attr_get_technique, default_and_as_set) {
   auto technique = static_cast<ABTX_technique>(77);
   EXPECT_OK(ABTX_thread_attr_get_technique(attr, &technique));
   EXPECT_EQ(technique, ABTX_TECHNIQUE_DEFAULT);
-  for (const ABTX_technique wanted :
-       {ABTX_TECHNIQUE_RUN_TO_COMPLETION, ABTX_TECHNIQUE_FULL_LAZY, ABTX_TECHNIQUE_INLINE_JOIN,
-        ABTX_TECHNIQUE_DEFAULT}) {
+  for (const ABTX_technique wanted : {ABTX_TECHNIQUE_RUN_TO_COMPLETION, ABTX_TECHNIQUE_FULL_LAZY,
+                                      ABTX_TECHNIQUE_INLINE_JOIN, ABTX_TECHNIQUE_DEFAULT}) {
     EXPECT_OK(ABTX_thread_attr_set_technique(attr, wanted));
     EXPECT_OK(ABTX_thread_attr_get_technique(attr, &technique));
     EXPECT_EQ(technique, wanted);
