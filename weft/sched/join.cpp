@@ -35,7 +35,7 @@ bool prefers_joiners_stack(const descriptor& u) noexcept {
 }
 
 // On the joiner's stack, a unit that may end by leaving its frames.
-void call_leaving(worker& w, descriptor& u, arch::entry_function run) {
+[[maybe_unused]] void call_leaving(worker& w, descriptor& u, arch::entry_function run) {
   struct run_settles {
     static void plain(worker&, descriptor&) noexcept {}
     static void special(descriptor&) noexcept {}
@@ -44,7 +44,7 @@ void call_leaving(worker& w, descriptor& u, arch::entry_function run) {
   inline_join::run_marked<run_settles>(w, ended, run, ended);
   inline_join::publish_end(*ended);
 }
-void run_leaving(worker& w, descriptor& u) {
+[[maybe_unused]] void run_leaving(worker& w, descriptor& u) {
   call_leaving(w, u, [](void* unit) {
     auto& self = *static_cast<descriptor*>(unit);
     self.operations->run(self);
@@ -52,7 +52,7 @@ void run_leaving(worker& w, descriptor& u) {
 }
 
 // The same for any unit, and counts whether it left the stack on the way: that writes its context.
-void run_watched(worker& w, descriptor& u) {
+[[maybe_unused]] void run_watched(worker& w, descriptor& u) {
   static char untouched;
   arch::idle_word(u.context) = &untouched;
   call_leaving(w, u, [](void* unit) {
@@ -84,14 +84,16 @@ bool host(worker& w, descriptor& u) {
 
 // A join whose worker has used up its decisions goes through the loop, so that others get their turn. Every
 // other one looks around here instead, and watches what becomes of the thread, at no cost to all the rest.
-// False: nothing has changed.
+// False: it is where it was, unless somebody moved it.
 bool watch(worker& w, descriptor& u) {
   if constexpr (!arch::has_marks)
     return false;
-  if (w.budget >= 0 || (++w.expiries & 1) != 0 || !u.traits.equals_relaxed(unit::kind_thread) ||
-      w.attention.load_relaxed() != 0 || !inline_join::may_host(w))
+  if (w.budget >= 0 || (++w.expiries & 1) != 0)
     return false;
-  w.look_around();
+  w.look_around(); // code of the user's may have moved `u`
+  if (!u.home.is(w.listed) || !u.is_fresh_and(unit::kind_thread) || w.attention.load_relaxed() != 0 ||
+      !inline_join::may_host(w))
+    return false;
   queue::intrusive_fifo::unlink(&u.link);
   run_watched(w, u);
   return true;
@@ -100,7 +102,7 @@ bool watch(worker& w, descriptor& u) {
 bool start_from_list(worker& w, descriptor& u) {
   if (watch(w, u))
     return true;
-  if (!u.is_plain() || !may_start(w, u))
+  if (!u.home.is(w.listed) || !u.is_plain() || !may_start(w, u))
     return false;
   if (prefers_joiners_stack(u) && may_share_stack(w, u)) {
     queue::intrusive_fifo::unlink(&u.link);

@@ -188,6 +188,8 @@ class WEFT_API owned_fifo final : public pool {
   void drain(worker& here) override;
   [[nodiscard]] bool empty() const noexcept override;
   [[nodiscard]] std::size_t size() const noexcept override;
+  // Whether there is one that the owner has seen; on the owner.
+  [[nodiscard]] bool has_listed() const noexcept { return !list_.list.empty(); }
 
  protected:
   void do_push(descriptor& u) override;

@@ -27,8 +27,9 @@ struct worker_for_techniques : worker {
   [[noreturn]] WEFT_API static void end_returned();
   // For a child whose creator stands where this worker looks next, and has not run since: takes the creator
   // from there and publishes the child's end. False: it must end otherwise.
-  static bool end_before_parent(descriptor& u, descriptor& parent) noexcept;
-  [[noreturn]] static void end_child(descriptor& u, descriptor& parent) noexcept;
+  WEFT_API static bool end_before_parent(descriptor& u, descriptor& parent) noexcept;
+  [[noreturn]] WEFT_API static void end_child(descriptor& u, descriptor& parent) noexcept;
+  static descriptor& front_of_list() noexcept { return descriptor::from(*sched::here().fifo->first()); }
 };
 
 // --- slow twins (lifecycle.cpp, join.cpp) ---
@@ -291,7 +292,7 @@ template <bool FillIsTrivial, class Fill>
   worker& w = here();
   if (inline_join::take_listed(w, u)) [[likely]] {
     inline_join::run(w, u);
-  } else {
+  } else if (!u.join.has_ended() || !u.traits.equals_relaxed(unit::kind_thread)) {
     join_slowly(u);
   }
 }

@@ -5,10 +5,55 @@
 
 #include "weft/sched/switch.hpp"
 #include "weft/technique/called.hpp"
+#include "weft/technique/child_first.hpp"
 
 namespace weft::sched {
 
 using unit::technique_id;
+
+// A child-first start with nothing special about it, on a worker with a list of its own. False: not so;
+// nothing has changed but the budget of decisions.
+template <technique_id T>
+[[gnu::always_inline]] inline bool start_child_listed(worker& w, descriptor& u) {
+  using technique::child_first;
+  descriptor& self = *w.current;
+  if (arch::sanitizer::watches_frames || w.fifo == nullptr || !self.home.is(w.listed) ||
+      arch::count_down(w.budget) || self.has(unit::slow_mask) || arch::any(*w.exceptions) ||
+      !technique::full_lazy::take_default_stack(w, u, T)) [[unlikely]]
+    return false;
+  self.state.make_ready();
+  w.fifo->push_front(&self.link);
+  u.state.start_running();
+  w.current = &u;
+  descriptor* child = &u;
+  if constexpr (!child_first::returns(T)) {
+    arch::save(self.context, u.context, u.stack->initial_stack_pointer(), u.stack->usable(),
+               &child_first::entry_listed<worker_for_techniques>, &u); // SWITCH: may resume on another worker
+  } else if (technique::called::call_marked(self.context, child,
+                                            &child_first::entry_of_listed_call<worker_for_techniques>)) {
+    worker& now = here(); // SWITCH: the child may have moved, and taken its creator with it
+    if constexpr (!unit::keeps_stack(T))
+      technique::full_lazy::give_stack_back(now, *child);
+    now.current = &self;
+    self.state.start_running();
+    return true;
+  }
+  if (!child->join.has_ended())
+    child->traits.fetch_or_relaxed(unit::parent_left);
+  return true;
+}
+
+// A new thread on a worker with a list of its own; T is child first or has its stack from now on.
+template <technique_id T>
+[[gnu::always_inline]] inline void launch(worker& w, descriptor& u) {
+  if constexpr (unit::is_child_first(T)) {
+    if (!start_child_listed<T>(w, u)) [[unlikely]]
+      start_child(u);
+  } else {
+    arch::idle_word(u.context) = w.stacks.allocate();
+    w.fifo->push_back(&u.link);
+  }
+}
 
 // Contexts, switches, errors: as create(); child-first techniques: as start_child().
 template <technique_id T, bool FillIsTrivial, class Fill>
@@ -17,16 +62,18 @@ template <technique_id T, bool FillIsTrivial, class Fill>
   if constexpr (!unit::is_child_first(T) && !unit::has_stack_at_creation(T)) {
     return create<FillIsTrivial>(o, traits, std::forward<Fill>(fill));
   } else {
+    worker& w = here();
+    if (FillIsTrivial && w.fifo != nullptr) [[likely]] {
+      descriptor& u = allocate_unit(w);
+      unit::initialise(u, o, w.hot, traits);
+      fill(u);
+      launch<T>(w, u);
+      return u;
+    }
     descriptor& u = fill_or_free(on_worker() ? allocate_unit(here()) : allocate_unit_slowly(), fill);
     worker& now = here(); // the closure's constructor may have switched
     unit::initialise(u, o, on_worker() ? now.hot : foreign_home(), traits);
-    if constexpr (unit::has_stack_at_creation(T))
-      arch::idle_word(u.context) = on_worker() ? now.stacks.allocate() : nullptr;
-    if constexpr (unit::is_child_first(T)) {
-      start_child(u);
-    } else {
-      submit(now, u);
-    }
+    submit_as(u, T);
     return u;
   }
 }
@@ -99,14 +146,11 @@ template <technique_id T>
     constexpr std::uint64_t traits = unit::kind_thread | unit::technique_trait(T);
     if (inline_join::take_listed(w, u, traits)) [[likely]]
       return inline_join::run(w, u, traits);
-  } else if constexpr (unit::is_child_first(T)) {
-    if (u.join.has_ended()) [[likely]] {
-      if constexpr (unit::keeps_stack(T))
-        release_kept_stack(u);
-      return;
-    }
   }
-  join_slowly(u);
+  if (!u.join.has_ended())
+    return join_slowly(u);
+  if constexpr (unit::keeps_stack(T))
+    release_kept_stack(u);
 }
 
 } // namespace weft::sched

@@ -296,7 +296,8 @@ descriptor* worker::pick_scheduled() noexcept {
 descriptor* worker::pick_quickly() noexcept {
   const std::uint32_t asked = attention.load_relaxed();
   if (asked != 0) {
-    if (asked != always_ask || shared == nullptr || --budget < 0)
+    // What stands in `local` has its turn in the loop.
+    if (asked != always_ask || shared == nullptr || local.has_listed() || --budget < 0)
       return nullptr;
     descriptor* u = shared->pop(*this);
     if (u != nullptr)

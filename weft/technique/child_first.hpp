@@ -9,6 +9,7 @@
 // so one of the two comes first, and the pool orders them.
 //
 // `Worker` supplies, beside what full_lazy.hpp asks for, static members
+//   descriptor& front_of_list()   // of the worker's own list
 //   bool end_before_parent(descriptor& child, descriptor& parent)
 //   void end_child(descriptor& child, descriptor& parent)   // does not return
 #pragma once
@@ -34,14 +35,34 @@ struct child_first {
   }
   template <class Worker>
   static void entry_of_call(void* argument) {
+    run_before<Worker>(*static_cast<unit::descriptor*>(argument), begin<Worker>());
+  }
+
+  // The same where the creator stands in front of the worker's own list: nobody else looks there, so it could
+  // be put there before its context was complete.
+  template <class Worker>
+  [[noreturn]] static void entry_listed(void* argument) {
     auto& u = *static_cast<unit::descriptor*>(argument);
-    unit::descriptor& parent = begin<Worker>();
+    unit::descriptor& parent = Worker::front_of_list();
+    arch::use_default_fp_control();
+    called::run(u);
+    Worker::end_child(u, parent);
+  }
+  template <class Worker>
+  static void entry_of_listed_call(void* argument) {
+    unit::descriptor& parent = Worker::front_of_list();
+    arch::use_default_fp_control();
+    run_before<Worker>(*static_cast<unit::descriptor*>(argument), parent);
+  }
+
+ private:
+  template <class Worker>
+  [[gnu::always_inline]] static void run_before(unit::descriptor& u, unit::descriptor& parent) {
     called::run(u);
     if (!Worker::end_before_parent(u, parent))
       Worker::end_thread();
   }
 
- private:
   // Makes the creator ready, whose context is complete.
   template <class Worker>
   static unit::descriptor& begin() {

@@ -82,12 +82,14 @@ inline constexpr layout private_4{arrangement::pool_per_worker, 4};
 inline constexpr layout stealing_1{arrangement::stealing, 1};
 inline constexpr layout stealing_2{arrangement::stealing, 2};
 inline constexpr layout stealing_4{arrangement::stealing, 4};
+inline constexpr layout hierarchical_4{arrangement::hierarchical, 4};
 inline constexpr layout shared_1{arrangement::one_pool, 1};
 inline constexpr layout shared_4{arrangement::one_pool, 4};
 inline void PrintTo(const layout& l, std::ostream* out) {
-  *out << (l.pools == arrangement::stealing   ? "stealing"
-           : l.pools == arrangement::one_pool ? "shared"
-                                              : "private")
+  *out << (l.pools == arrangement::stealing       ? "stealing"
+           : l.pools == arrangement::hierarchical ? "hierarchical"
+           : l.pools == arrangement::one_pool     ? "shared"
+                                                  : "private")
        << '_' << l.workers;
 }
 inline std::string name_of(const ::testing::TestParamInfo<layout>& info) {

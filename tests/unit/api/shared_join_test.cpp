@@ -78,6 +78,27 @@ TEST_P(shared_joins_alone, yields_keep_the_order) {
   });
 }
 
+// What may run on one worker only has its turn beside a shared pool that is never empty.
+TEST_P(shared_joins_alone, leave_main_its_turn) {
+  long others = 0;
+  bool stop = false;
+  std::vector<thread> threads;
+  for (int i = 0; i < 10; ++i) {
+    threads.emplace_back([&] {
+      while (!stop) {
+        ++others;
+        this_thread::yield();
+      }
+    });
+  }
+  for (int k = 0; k < 500; ++k)
+    this_thread::yield();
+  EXPECT_LE(others, 500 * 20);
+  stop = true;
+  for (thread& t : threads)
+    t.join();
+}
+
 // Of four workers one is the primary kernel thread, and what only that may run comes back to it.
 TEST_P(shared_joins, the_primary_thread_stays_where_it_is) {
   const unsigned mine = worker_here();

@@ -97,7 +97,7 @@ std::string name_of_case(const ::testing::TestParamInfo<std::tuple<technique_id,
 std::vector<layout> layouts() {
   if constexpr (arch::sanitizer::watches_frames)
     return {private_1, stealing_4};
-  return {private_1, private_2, stealing_2, stealing_4};
+  return {private_1, private_2, stealing_2, stealing_4, hierarchical_4, shared_1, shared_4};
 }
 
 INSTANTIATE_TEST_SUITE_P(each, techniques,
