@@ -293,7 +293,9 @@ int ABT_pool_get_data(ABT_pool handle, void** data) {
   return ABT_SUCCESS;
 }
 
-int ABTX_pool_set_technique(ABT_pool handle, ABTX_technique technique) {
+// As ABTX_thread_attr_set_technique(): to load any number for an enumeration is the refusal of it.
+__attribute__((no_sanitize("undefined"))) int ABTX_pool_set_technique(ABT_pool handle,
+                                                                      ABTX_technique technique) {
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
