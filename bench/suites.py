@@ -196,6 +196,7 @@ _INSTRUCTIONS = {
     "mutex": {"n": 10000, "rounds": (1, 3), "repeats": 1},
     "phases": {"n": 1024, "rounds": (2, 6), "repeats": 1},
     "promotion": {"n": 10000, "rounds": (1, 3), "repeats": 1},
+    "recursion": {"n": 16, "rounds": (1, 3), "repeats": 1},
     "techniques": {"n": 4096, "rounds": (2, 6), "repeats": 1},
 }
 

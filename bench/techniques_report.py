@@ -219,6 +219,29 @@ def fmm(data):
     return report.layout("Fig. 26: FMM, speed of the traversal; Full with one worker is 1", lines, (0,))
 
 
+def recursion(data):
+    """ns a thread of fib and UTS; and what automatic takes of the best fixed technique's."""
+    rows = [row for row in data["results"] if row["workload"] == "recursion" and "median" in row]
+    cases = list(dict.fromkeys(row["case"] for row in rows))
+    found = {}
+    for row in rows:
+        found.setdefault(name_of(row), {})[row["case"]] = (median(row), row["min"])
+    if not found:
+        return None
+    lines = [["technique", *(f"{case}, {what}" for case in cases for what in ("ns", "least"))]]
+    for name in known(found):
+        pairs = [found[name].get(case, (None, None)) for case in cases]
+        lines.append([name, *(report.number(value) for pair in pairs for value in pair)])
+    if "automatic" in found:
+        ratios = []
+        for case, at in ((case, at) for case in cases for at in (0, 1)):
+            best = min((found[name][case][at] for name in FIXED if case in found.get(name, {})), default=None)
+            own = found["automatic"].get(case, (None, None))[at]
+            ratios.append(f"{own / best:.2f}" if own and best else "-")
+        lines.append(["automatic, of the best fixed", *ratios])
+    return report.layout("recursion: a thread a call or node, work stealing", lines, (0,))
+
+
 def throughput(row):
     return row["extras"]["points_per_s"] / 1e6
 
@@ -250,7 +273,7 @@ def tables(data):
         rows, what = by_value(data, f"kmeans-{workers}"), f"Fig. 25: KMeans, {workers} workers"
         texts += [grid(f"{what}, million points/s", "r", rows, throughput, "{:.2f}".format),
                   grid(f"{what}, % promoted", "r", rows, promoted, "{:.3f}".format)]
-    texts.append(fmm(data))
+    texts += [recursion(data), fmm(data)]
     failed = [f"{row['case']} {row['peer']} {row['form']}: {row['error']}" for row in data["results"]
               if row.get("error")]
     for text in [*texts, "failed:\n  " + "\n  ".join(failed) if failed else None]:

@@ -72,6 +72,15 @@ def _fmm(workers):
     }
 
 
+def _recursion(program, n, quick, workers):
+    return {
+        "name": f"{program}-{workers}", "workload": "recursion", "title": f"{program}, {workers} workers",
+        "peers": ("weft",), "forms": tuple(f"{name}.{program}" for name in TECHNIQUES),
+        "sizes": {"n": n, "rounds": 1, "repeats": 3, "workers": workers}, "others_below": QUIET,
+        "quick": {"n": quick, "repeats": 1}, "once_above": 5,
+    }
+
+
 CASES = [
     {
         "name": "deviations", "workload": "techniques", "title": "create + join + free, N=4096",
@@ -90,6 +99,8 @@ CASES = [
         "peers": ("weft",), "sizes": {"n": 100_000, "rounds": 20, "repeats": 5},
         "quick": {"rounds": 5}, "others_below": QUIET,
     },
+    *(_recursion("fib", 30, 20, workers) for workers in WORKERS),
+    *(_recursion("uts", 30, 10, workers) for workers in WORKERS),
     *(_kmeans(workers) for workers in WORKERS),
     *(_fmm(workers) for workers in WORKERS),
 ]
