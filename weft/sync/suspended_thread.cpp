@@ -183,7 +183,10 @@ void suspended_thread::do_swap(suspended_thread& next, condition f, void* argume
   const std::uintptr_t word = next.word_.load_acquire(); // (S2)
   if (word <= given_up || (word & kernel_thread_mark) != 0 ||
       !sched::can_leave_to(*reinterpret_cast<unit::descriptor*>(word))) {
-    wait_with([&] { return f(argument) && next.notify(); });
+    wait_with([&] {
+      suspended_thread& to = next; // read first: once `f` has published the caller, this frame may be gone
+      return f(argument) && to.notify();
+    });
     return;
   }
   swapping s{this, &next, sched::here().current, f, argument};
