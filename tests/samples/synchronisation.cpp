@@ -6,6 +6,7 @@
 #include <deque>
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -57,6 +58,53 @@ void queue_of_waiters() {
   }
   t.join();
   check(resumed, "the waiter went on");
+}
+
+void functions_delegated() {
+  // [sample delegator]
+  long balance = 0;
+  weft::delegator<> account;       // guards it
+  account.start_consumer();
+
+  account.post([&] { balance += 10; });                                       // executed now or later
+  long left = account.execute_or_delegate([&] { return balance -= 3; });      // waits for the result
+  {
+    std::scoped_lock held(account);  // a lock all the same
+    balance *= 2;
+  }
+  account.stop_consumer();         // when everything that was posted has been executed
+  // [/sample]
+  check(left == 7 && balance == 14, "all was executed, in order");
+}
+
+// [sample consumer]
+struct log_writer {
+  struct delegated_func_type { std::string line; };     // what one leaves for it
+  std::tuple<bool, weft::suspended_thread> execute(delegated_func_type& f) {
+    batch += f.line;
+    return {true, weft::suspended_thread()};            // done; nobody to be resumed
+  }
+  weft::suspended_thread progress() {                   // called while is_active()
+    written += std::exchange(batch, "").size();
+    return {};
+  }
+  bool is_active() const { return batch.size() > 4096; }
+
+  std::string batch;
+  std::size_t written = 0;
+};
+// [/sample]
+
+void lines_delegated() {
+  // [sample delegator-with-consumer]
+  log_writer writer;
+  weft::delegator<log_writer> log;
+  log.start_consumer(writer);
+  log.execute_or_delegate([&] { writer.batch += "one\n"; },                   // if it is free
+                          [](auto& f) { f.line = "one\n"; return nullptr; }); // else
+  log.stop_consumer();
+  // [/sample]
+  check(writer.written == 0 && writer.batch == "one\n", "the line was kept for the next batch");
 }
 
 void conditions(const std::stop_token& token) {
@@ -141,6 +189,8 @@ int main() {
   locks(stop.get_token());
   check(scoped() == 1, "the lock was released");
   queue_of_waiters();
+  functions_delegated();
+  lines_delegated();
   conditions(stop.get_token());
   phases();
   send_lines();

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: MIT
+// A lock whose owner does for others what they would have taken it for. What delegators (weft/delegator.hpp)
+// are made of, but for the thread that serves.
+#pragma once
+
+#include "weft/sync/delegated_call.hpp"
+#include "weft/sync/owner_record.hpp"
+#include "weft/sync/release_action.hpp"
+#include "weft/sync/request_list.hpp"
+#include "weft/sync/request_ring.hpp"
+#include "weft/sync/suspended_thread.hpp"
+
+#include <concepts>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace weft::sync {
+
+/// The lock, its requests, and how they are served.
+/// *Ownership*: `queue_` says who owns the delegator (weft/sync/request_list.hpp); all else here, and the
+/// consumer, is the owner's. The consumer's thread is the owner, or in `idle_`, or has been taken out of it
+/// by an owner, whose ownership it has then. *Invariants*: nobody frees the delegator while there are
+/// requests, or while the consumer is busy: that owner serves, or passes the delegator to the consumer's
+/// thread. *Ordering*: a hand-over to a waiter is ordered by (W1, W2), one to the consumer's thread by (S1,
+/// S2). Proof: weft/sync/README.md.
+template <consumer Consumer, class Queue>
+class delegation : private release_action<delegation<Consumer, Queue>> {
+ public:
+  delegation() noexcept = default;
+  delegation(const delegation&) = delete;
+  delegation& operator=(const delegation&) = delete;
+  /// Waits for an owner that is still on its way out.
+  ~delegation() {
+    while (!queue_.try_take()) {
+      base::backend::yield_kernel_thread();
+    }
+  }
+
+  /// Takes the delegator, waiting for it if need be, in the order of the requests. *Contexts*: thread,
+  /// foreign kernel thread; a tasklet as long as it need not wait. *Switches*: may. *Errors*:
+  /// std::system_error(operation_not_permitted) from a tasklet that would have to wait.
+  void lock() {
+    if (!queue_.try_take()) [[unlikely]] {
+      wait_for_lock();
+    }
+    owner_.set();
+  }
+  /// *Contexts*: any. *Switches*: never. *Errors*: none.
+  [[nodiscard]] bool try_lock() noexcept {
+    if (!queue_.try_take()) {
+      return false;
+    }
+    owner_.set();
+    return true;
+  }
+  /// Serves some of the requests that came meanwhile, and gives the delegator back or on. *Contexts*: all but
+  /// signal handlers; the owner. *Switches*: never. *Errors*: none. GONE: *this may be destroyed by the next
+  /// owner.
+  void unlock() noexcept {
+    owner_.clear();
+    release();
+  }
+  /// Suspends the caller into `place` and then gives the delegator back: nobody owns it before the thread is
+  /// in the place. Returns when somebody has notified the place; the delegator is not held. *Contexts*: the
+  /// owner, a thread or foreign kernel thread. *Switches*: may. *Errors*: operation_not_permitted from a
+  /// tasklet; the delegator is held then.
+  void unlock_and_wait(suspended_thread& place) {
+    owner_.expect_self();
+    place.wait_with(this->action()); // SWITCH: may resume on another worker
+  }
+
+  /// Takes the delegator if it is free: true, and the caller must unlock() it. Else has the consumer execute
+  /// what `delegate(delegated_func_type&)` fills in, and returns false: at once if `delegate` returned null,
+  /// else when somebody has resumed the thread in the place that it returned. *Contexts*: all but signal
+  /// handlers; a tasklet may not wait. *Switches*: if it waits. *Errors*: operation_not_permitted from a
+  /// tasklet that would have to wait; std::bad_alloc if nobody waits and there is no memory; what `delegate`
+  /// throws. Nothing has been delegated then. *Undefined*: if there is no consumer.
+  template <delegating<Consumer> D>
+  bool lock_or_delegate(D&& delegate) {
+    if (queue_.try_take()) {
+      owner_.set();
+      return true;
+    }
+    hand_to_consumer(delegate);
+    return false;
+  }
+  /// As lock_or_delegate(), but true: `run()` was called and the delegator given back, by unlock_and_wait()
+  /// if `run` returned a place. *Errors*: also what `run` throws; the delegator is not held then.
+  template <immediate R, delegating<Consumer> D>
+  bool execute_or_delegate(R&& run, D&& delegate) {
+    if (!lock_or_delegate(delegate)) {
+      return false;
+    }
+    if (suspended_thread* const place = run_or_unlock(run)) {
+      unlock_and_wait(*place);
+    } else {
+      unlock();
+    }
+    return true;
+  }
+  /// Calls `f()` under the delegator, here if it is free and else wherever it is owned, and returns a copy of
+  /// what f returned. Nothing is allocated. `f` may not wait, nor use this delegator but by post().
+  /// *Contexts*: thread, foreign kernel thread; a tasklet if the delegator is free. *Switches*: may.
+  /// *Errors*: what `f` throws; std::system_error(operation_not_permitted) from a tasklet that would have to
+  /// wait.
+  template <std::invocable F>
+  auto execute_or_delegate(F&& f) {
+    if (queue_.try_take()) [[likely]] {
+      const releaser at_end(*this);
+      return f();
+    }
+    return delegate_and_wait(f);
+  }
+  /// The same without waiting for it: a decayed copy of `f` is called. It is allocated if it has more than 24
+  /// bytes or its move may throw, and if the queue is a list. An exception that leaves f ends the process.
+  /// Posts of one caller are executed in their order. *Contexts*: all but signal handlers. *Switches*: if a
+  /// ring is full, so that those who serve it get their turn. *Errors*: std::bad_alloc, what the copy throws;
+  /// nothing has been delegated then.
+  template <class F>
+    requires std::invocable<std::decay_t<F>&>
+  void post(F&& f) {
+    if (queue_.try_take()) {
+      const releaser at_end(*this);
+      call_or_terminate(f);
+    } else {
+      post_call(call_of(std::decay_t<F>(std::forward<F>(f))));
+    }
+  }
+
+ protected:
+  /// Takes the delegator for a consumer whose thread will own it. *Errors*: device_or_resource_busy if it has
+  /// one; as lock().
+  void adopt(Consumer& c) {
+    lock();
+    if (running_) {
+      unlock();
+      throw std::system_error(std::make_error_code(std::errc::device_or_resource_busy), "start_consumer");
+    }
+    consumer_ = &c;
+    running_ = true;
+    stopping_ = false;
+    owner_.clear_by_other();
+  }
+  /// That thread could not be started.
+  void abandon() noexcept {
+    running_ = false;
+    release();
+  }
+  /// Has the consumer's thread end, when all has been served. *Errors*: invalid_argument if there is none; as
+  /// lock().
+  void ask_to_stop() {
+    lock();
+    if (!running_) {
+      unlock();
+      throw std::system_error(std::make_error_code(std::errc::invalid_argument), "stop_consumer");
+    }
+    stopping_ = true;
+    owner_.clear_by_other();
+    idle_.notify(); // it owns the delegator from here
+  }
+  /// What the consumer's thread does, which owns the delegator from the beginning. *Contexts*: thread.
+  /// *Switches*: may.
+  void consume() {
+    for (;;) {
+      server here(consumer_);
+      std::size_t left = serve_at_once;
+      const served how = serve(here, left);
+      here.tell();
+      if (how == served::enough) {
+        continue;
+      }
+      if (how == served::handed_over) {
+        // The heir is told off this stack: it may pass the delegator back at once.
+        idle_.wait_with([heir = here.heir] {
+          heir->notify();
+          return true;
+        }); // SWITCH: may resume on another worker, owning the delegator again
+      } else if (busy()) {
+        make_progress();
+      } else if (stopping_) {
+        running_ = false;
+        return release();
+      } else {
+        idle_.wait_with([this] { return queue_.try_free(); }); // SWITCH: may resume on another worker
+      }
+    }
+  }
+
+ private:
+  friend release_action<delegation>;
+
+  enum class served : std::uint8_t { all, enough, handed_over };
+
+  /// What an owner serves before he tells those whose requests were executed, and a releasing thread before
+  /// it passes the delegator to the consumer's thread: a bound to what it does for others.
+  static constexpr std::size_t serve_at_once = 64;
+
+  class releaser {
+   public:
+    explicit releaser(delegation& d) noexcept : delegator_(d) {}
+    releaser(const releaser&) = delete;
+    ~releaser() { delegator_.release(); }
+
+   private:
+    delegation& delegator_;
+  };
+
+  /// Whether the consumer's thread must go on although there are no requests.
+  [[nodiscard]] bool busy() const noexcept {
+    return running_ && (put_off_ != nullptr || consumer_->is_active());
+  }
+
+  void release() noexcept {
+    if (busy() || !queue_.try_free()) [[unlikely]] {
+      release_slowly();
+    } // else GONE: *this
+  }
+
+  [[gnu::noinline]] void release_slowly() noexcept {
+    server here(consumer_);
+    std::size_t left = serve_at_once;
+    for (std::size_t looks = 1; !give_back(here, left); ++looks) {
+      if (left == 0) { // there is no consumer that could go on
+        here.tell();
+        left = serve_at_once;
+      }
+      pause_for_arrival(looks);
+    }
+    here.tell();
+  }
+
+  /// Serves, and gives the delegator back or on. False: somebody has come meanwhile, or is about to. GONE:
+  /// *this, if true.
+  bool give_back(server& here, std::size_t& left) noexcept {
+    const served how = serve(here, left);
+    if (how == served::handed_over) {
+      here.heir->notify();
+    } else if (running_ && (how == served::enough || busy())) {
+      idle_.notify();
+    } else {
+      return how == served::all && queue_.try_free();
+    }
+    return true;
+  }
+
+  /// Off the owner's stack, where little may be done: all is left to the consumer's thread, if there is one.
+  void release_for_owner() noexcept {
+    owner_.clear_by_other();
+    if (!running_) {
+      release();
+    } else if (busy() || !queue_.try_free()) {
+      idle_.notify();
+    } // GONE: *this
+  }
+
+  /// Serves up to `left` requests and counts them off.
+  served serve(server& here, std::size_t& left) noexcept {
+    while (request* const r = queue_.front()) {
+      if (left == 0) {
+        return served::enough;
+      }
+      --left;
+      queue_.pop();
+      const bool is_posted = r->is_posted(); // before it is gone
+      const request::outcome what = r->run(*r, here);
+      if (what == request::outcome::handed_over) {
+        return served::handed_over;
+      }
+      if (what == request::outcome::put_off) {
+        put_off(queue_.keep(*r));
+      } else if (is_posted) {
+        queue_.dispose(*r);
+      }
+    }
+    return served::all;
+  }
+
+  void put_off(request& r) noexcept {
+    r.next = nullptr;
+    (put_off_ != nullptr ? last_put_off_->next : put_off_) = &r;
+    last_put_off_ = &r;
+  }
+
+  /// Once around: the consumer's own work, what was put off, and whoever else wants to run.
+  void make_progress() {
+    if (consumer_->is_active()) {
+      consumer_->progress().notify();
+    }
+    request* r = std::exchange(put_off_, nullptr);
+    while (r != nullptr) {
+      request* const next = r->next;
+      server here(consumer_);
+      const bool is_posted = r->is_posted();
+      if (r->run(*r, here) == request::outcome::put_off) {
+        put_off(*r);
+      } else if (is_posted) {
+        queue_.dispose(*r);
+      }
+      r = next;
+    }
+    sched::yield(); // SWITCH: may resume on another worker
+  }
+
+  void wait_for_lock() {
+    expect_to_wait("lock");
+    lock_request r;
+    if (queue_.push(r).owner) {
+      release_slowly();
+    }
+    r.sleep.wait(); // SWITCH: may resume on another worker
+  }
+
+  template <class F>
+  [[gnu::noinline]] auto delegate_and_wait(F& f) {
+    expect_to_wait("execute_or_delegate");
+    waiting_call<F> r(f);
+    if (queue_.push(r).owner) {
+      release_slowly();
+    }
+    r.sleep.wait(); // SWITCH: may resume on another worker
+    return r.result();
+  }
+
+  template <class Call>
+  void post_call(Call call) {
+    posted p;
+    p.fill(std::move(call));
+    const pushed how = queue_.post(p);
+    if (how.owner) {
+      release_slowly();
+    }
+    if (how.crowded) [[unlikely]] {
+      let_others_run();
+    }
+  }
+
+  template <class D>
+  void hand_to_consumer(D& delegate) {
+    owner_.expect_other();
+    consumer_request<Consumer> r;
+    suspended_thread* const place = delegate(r.what);
+    if (place == nullptr) {
+      return post_call(consumer_call<Consumer>{std::move(r.what)});
+    }
+    // Pushed off this stack: it may be executed, and the caller resumed, at once.
+    place->wait_with([this, &r] {
+      delegation& self = *this;
+      if (self.queue_.push(r).owner) {
+        self.release_for_owner();
+      }
+      return true;
+    }); // SWITCH: may resume on another worker
+  }
+
+  template <class R>
+  suspended_thread* run_or_unlock(R& run) {
+    try {
+      if constexpr (std::is_void_v<std::invoke_result_t<R&>>) {
+        run();
+        return nullptr;
+      } else {
+        return run();
+      }
+    } catch (...) {
+      unlock();
+      throw;
+    }
+  }
+
+  void expect_to_wait(const char* what) const {
+    owner_.expect_other();
+    if (sched::on_worker()) {
+      sched::require_thread(what);
+    }
+  }
+
+  Queue queue_;
+  suspended_thread idle_; // the consumer's thread
+  Consumer* consumer_ = nullptr;
+  request* put_off_ = nullptr; // oldest first
+  request* last_put_off_ = nullptr;
+  bool running_ = false; // the consumer's thread has been started and has not been asked for its end
+  bool stopping_ = false;
+  [[no_unique_address]] default_owner_record owner_;
+};
+
+} // namespace weft::sync
