@@ -3,7 +3,7 @@
 // "serial", plain calls, whatever the workers.
 #include "bench/peer/weft.hpp"
 #include "bench/fmm/workload.hpp"
-#include "weft/techniques.hpp"
+#include "bench/peer/weft_techniques.hpp"
 
 namespace bench = weft::bench;
 namespace fmm = weft::bench::fmm;
@@ -24,24 +24,11 @@ struct threads {
   }
 };
 
-template <technique_id T>
-int run_if(bench::recorder& rec, std::string_view name, int otherwise) {
-  return name == to_string(T) ? fmm::run<threads<weft::thread_of<T>>>(rec) : otherwise;
-}
-
-template <std::size_t... I>
-int choose(bench::recorder& rec, const std::string& name, std::index_sequence<I...>) {
-  int result = 2;
-  ((result = run_if<static_cast<technique_id>(I)>(rec, name, result)), ...);
-  return result;
-}
-
 } // namespace
 
 int main(int argc, char** argv) {
-  std::vector<std::string> names = {"thread", "serial"};
-  for (unsigned i = 0; i < weft::unit::technique_count; ++i)
-    names.emplace_back(to_string(static_cast<technique_id>(i)));
+  std::vector<std::string> names = bench::technique_names();
+  names.insert(names.begin(), {"thread", "serial"});
   bench::recorder rec(argc, argv, fmm::defaults(), fmm::forms(names));
   const std::string name = fmm::form(rec).technique;
   if (name == "serial")
@@ -49,5 +36,6 @@ int main(int argc, char** argv) {
   const weft::runtime::scope runtime(bench::weft_options(rec.opt().workers, true));
   if (name == "thread")
     return fmm::run<threads<weft::thread>>(rec);
-  return choose(rec, name, std::make_index_sequence<weft::unit::technique_count>());
+  return bench::with_technique(name,
+                               [&]<technique_id T>() { return fmm::run<threads<weft::thread_of<T>>>(rec); });
 }

@@ -4,8 +4,8 @@
 // child first with work stealing, since there it is the creators that must move.
 #include "bench/peer/weft.hpp"
 #include "bench/kmeans/workload.hpp"
+#include "bench/peer/weft_techniques.hpp"
 #include "weft/mutex.hpp"
-#include "weft/techniques.hpp"
 
 namespace bench = weft::bench;
 namespace kmeans = weft::bench::kmeans;
@@ -50,9 +50,7 @@ class creators {
 };
 
 template <technique_id T>
-int run_if(bench::recorder& rec, std::string_view name, int otherwise) {
-  if (name != to_string(T))
-    return otherwise;
+int run(bench::recorder& rec) {
   weft::runtime::options options = bench::weft_options(rec.opt().workers);
   if (!weft::unit::is_child_first(T))
     options.pools = weft::arrangement::pool_per_worker;
@@ -60,19 +58,9 @@ int run_if(bench::recorder& rec, std::string_view name, int otherwise) {
   return kmeans::run<weft::mutex>(rec, creators<weft::thread_of<T>>(rec.opt().workers));
 }
 
-template <std::size_t... I>
-int choose(bench::recorder& rec, std::string_view name, std::index_sequence<I...>) {
-  int result = 2;
-  ((result = run_if<static_cast<technique_id>(I)>(rec, name, result)), ...);
-  return result;
-}
-
 } // namespace
 
 int main(int argc, char** argv) {
-  std::vector<std::string> names;
-  for (unsigned i = 0; i < weft::unit::technique_count; ++i)
-    names.emplace_back(to_string(static_cast<technique_id>(i)));
-  bench::recorder rec(argc, argv, kmeans::defaults(), kmeans::forms(names));
-  return choose(rec, kmeans::form(rec).technique, std::make_index_sequence<weft::unit::technique_count>());
+  bench::recorder rec(argc, argv, kmeans::defaults(), kmeans::forms(bench::technique_names()));
+  return bench::with_technique(kmeans::form(rec).technique, [&]<technique_id T>() { return run<T>(rec); });
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // recursion with Weft: each technique as a type, under work stealing.
 #include "bench/peer/weft.hpp"
+#include "bench/peer/weft_techniques.hpp"
 #include "bench/recursion/workload.hpp"
-#include "weft/techniques.hpp"
 
 #include <array>
 #include <optional>
 #include <string>
-#include <utility>
 
 namespace bench = weft::bench;
 namespace uts = weft::uts;
@@ -85,29 +84,19 @@ int run(bench::recorder& rec, bool is_fib) {
       rec, [](const uts::tree& t) { return in_thread([&t] { return visit<Thread>(t, t.root()); }); });
 }
 
-template <std::size_t... I>
-int choose(bench::recorder& rec, std::string_view name, bool is_fib, std::index_sequence<I...>) {
-  int result = 2;
-  const auto run_if = [&]<technique_id T>() {
-    if (name == to_string(T))
-      result = run<weft::thread_of<T>>(rec, is_fib);
-  };
-  (run_if.template operator()<static_cast<technique_id>(I)>(), ...);
-  return result;
-}
-
 } // namespace
 
 int main(int argc, char** argv) {
   std::vector<std::string> forms;
-  for (unsigned i = 0; i < weft::unit::technique_count; ++i) {
+  for (const std::string& name : bench::technique_names()) {
     for (const char* program : {".fib", ".uts"})
-      forms.push_back(to_string(static_cast<technique_id>(i)) + std::string(program));
+      forms.push_back(name + program);
   }
   bench::recorder rec(argc, argv, bench::recursion::defaults(), forms);
   const std::string& form = rec.opt().form;
   const std::size_t dot = form.rfind('.');
   const weft::runtime::scope runtime(bench::weft_options(rec.opt().workers, true));
-  return choose(rec, std::string_view(form).substr(0, dot), form.substr(dot) == ".fib",
-                std::make_index_sequence<weft::unit::technique_count>());
+  const bool is_fib = form.substr(dot) == ".fib";
+  return bench::with_technique(form.substr(0, dot),
+                               [&]<technique_id T>() { return run<weft::thread_of<T>>(rec, is_fib); });
 }
