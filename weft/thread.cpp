@@ -45,9 +45,7 @@ void submit_with(unit::descriptor& u, const unit::operations& o, std::uint64_t t
     home = sched::on_worker() ? sched::here().hot : &sched::default_group().next_pool();
   technique_id t = a.technique;
   if (t == technique_id::automatic && (traits & unit::kind_mask) == unit::kind_thread) {
-    t = home->default_technique();
-    if (t == technique_id::sc && a.stack_size != 0)
-      t = technique_id::ss_lazy;
+    t = home->default_technique(a.stack_size != 0);
     traits |= unit::technique_trait(t);
   }
   unit::initialise(u, o, home, traits);

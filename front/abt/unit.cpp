@@ -149,10 +149,7 @@ unit::technique_id technique_for(const creation& c, const pool& home) {
   // What runs on its joiner's stack anyway needs no mark, and is made in fewer steps.
   if (t == unit::technique_id::inline_join)
     return home.default_technique() == unit::technique_id::automatic ? unit::technique_id::automatic : t;
-  if (t != unit::technique_id::automatic)
-    return t;
-  t = home.default_technique();
-  return t == unit::technique_id::sc && own_stack ? unit::technique_id::ss_lazy : t;
+  return t != unit::technique_id::automatic ? t : home.default_technique(own_stack);
 }
 
 std::uint64_t traits_for(const creation& c, const pool& home) {

@@ -100,8 +100,8 @@ class WEFT_API stack_cache {
   // EAGAIN.
   stack_record* allocate(std::size_t size) noexcept;
 
-  // Whether `stack`, in use, may go from one thread to the next without a free() in between: there is nothing
-  // to be looked at when a thread is done with it. Contexts: as allocate().
+  // Whether `stack`, in use, goes from one thread to the next by a free_default() and an allocate(): it has
+  // the default size, and nothing is to be looked at when a thread is done with it. Contexts: as allocate().
   [[nodiscard]] bool may_hand_on(const stack_record& stack) const noexcept {
     return stack.size_class == 0 && stack.flags == 0 && !bins_[0].hooked_;
   }

@@ -91,6 +91,11 @@ class WEFT_API pool {
   [[nodiscard]] unit::technique_id default_technique() const noexcept {
     return static_cast<unit::technique_id>(default_technique_.load_relaxed());
   }
+  // The same for a thread that may have a stack or a stack size of its own.
+  [[nodiscard]] unit::technique_id default_technique(bool own_stack) const noexcept {
+    const unit::technique_id t = default_technique();
+    return t == unit::technique_id::sc && own_stack ? unit::technique_id::ss_lazy : t;
+  }
   // Pools that hand units to each other (work stealing): a unit of one may go on in another.
   [[nodiscard]] const group* sharing() const noexcept { return sharing_; }
   // A unit that lives in this pool may go on at `other`.

@@ -11,9 +11,7 @@
 // CPU's return predictor is right, and shadow stacks would be.
 #pragma once
 
-#include "weft/arch/arch.hpp"
-#include "weft/unit/descriptor.hpp"
-#include "weft/unit/exit.hpp"
+#include "weft/technique/full_lazy.hpp"
 
 namespace weft::technique {
 
@@ -50,23 +48,15 @@ struct called {
   }
 
   // The first function of one whose starter waits for it whatever it does: its joiner.
-  static void entry_from_joiner(void* argument) { run(*static_cast<unit::descriptor*>(argument)); }
+  static void entry_from_joiner(void* argument) { full_lazy::run(*static_cast<unit::descriptor*>(argument)); }
   // Of one whose starter may go on: returns if that is still in the call.
   template <class Worker>
   static void entry(void* argument) {
     auto& u = *static_cast<unit::descriptor*>(argument);
     arch::use_default_fp_control();
-    run(u);
+    full_lazy::run(u);
     if (Worker::here().called != &u || !u.is_plain())
       Worker::end_thread();
-  }
-
-  // An exception that nobody catches ends the process with the stack intact.
-  static void run(unit::descriptor& u) {
-    try {
-      u.operations->run(u);
-    } catch (const unit::exit_request&) {
-    }
   }
 };
 

@@ -30,7 +30,7 @@ struct child_first {
     arch::sanitizer::first_arrival();
     auto& u = *static_cast<unit::descriptor*>(argument);
     unit::descriptor& parent = begin<Worker>();
-    called::run(u);
+    full_lazy::run(u);
     Worker::end_child(u, parent);
   }
   template <class Worker>
@@ -45,7 +45,7 @@ struct child_first {
     auto& u = *static_cast<unit::descriptor*>(argument);
     unit::descriptor& parent = Worker::front_of_list();
     arch::use_default_fp_control();
-    called::run(u);
+    full_lazy::run(u);
     Worker::end_child(u, parent);
   }
   template <class Worker>
@@ -58,7 +58,7 @@ struct child_first {
  private:
   template <class Worker>
   [[gnu::always_inline]] static void run_before(unit::descriptor& u, unit::descriptor& parent) {
-    called::run(u);
+    full_lazy::run(u);
     if (!Worker::end_before_parent(u, parent))
       Worker::end_thread();
   }
