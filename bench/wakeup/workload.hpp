@@ -4,6 +4,7 @@
 // idle_cpu, the CPU time of the whole process during the pauses over their length (1: one core burned).
 #pragma once
 
+#include <sched.h>
 #include <time.h>
 
 #include <algorithm>
@@ -26,14 +27,15 @@ inline std::int64_t process_cpu_ns() {
   return t.tv_sec * 1'000'000'000L + t.tv_nsec;
 }
 
-// Where the woken unit reports. The pusher spins on it, so it keeps its core; the unit must get another.
+// Where the woken unit reports. The pusher polls it and offers its core meanwhile: a kernel may wake the
+// worker on the very core that pushed, and one that spun there would keep it for a whole time slice.
 struct arrival {
   static inline std::atomic<std::int64_t> at{0};
   static void mark() { at.store(now_ns(), std::memory_order_release); }
   static std::int64_t await() {
     std::int64_t time = 0;
-    while ((time = at.exchange(0, std::memory_order_acquire)) == 0) {
-    }
+    while ((time = at.exchange(0, std::memory_order_acquire)) == 0)
+      sched_yield();
     return time;
   }
 };
