@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Every threading technique from C, under each deviation, on a stream's own pool and on one that is shared.
+// Every threading technique from C, under each deviation: on a stream's own pool, on one that is shared, by
+// priority, and under loops that the user wrote.
 #include <atomic>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "abtx.h"
+#include "front/abt/technique.hpp"
 #include "units.hpp"
+#include "user_defs.hpp"
 #include "weft/arch/arch.hpp"
+#include "weft/sched/worker.hpp"
+#include "weft/technique/called.hpp"
 
 namespace abt_test {
 namespace {
@@ -38,16 +43,41 @@ class attributes_of {
   ABT_thread_attr attr_ = ABT_THREAD_ATTR_NULL;
 };
 
-// The primary stream runs a pool of this access mode.
-class ABTX_technique_test : public ::testing::TestWithParam<std::tuple<ABTX_technique, ABT_pool_access>> {
+// Who schedules on the primary stream.
+enum class setting { own_pool, shared_pool, priority, loop_over_threads, loop_over_units };
+constexpr setting settings[] = {setting::own_pool, setting::shared_pool, setting::priority,
+                                setting::loop_over_threads, setting::loop_over_units};
+constexpr const char* setting_names[] = {"own", "shared", "priority", "loop", "unit_loop"};
+
+class ABTX_technique_test : public ::testing::TestWithParam<std::tuple<ABTX_technique, setting>> {
  protected:
   void SetUp() override {
-    EXPECT_OK(ABT_pool_create_basic(ABT_POOL_FIFO, std::get<1>(GetParam()), ABT_TRUE, &pool_));
-    EXPECT_OK(ABT_xstream_set_main_sched_basic(self_xstream(), ABT_SCHED_BASIC, 1, &pool_));
+    const ABT_pool_access access = where() == setting::own_pool ? ABT_POOL_ACCESS_PRIV : ABT_POOL_ACCESS_MPMC;
+    EXPECT_OK(ABT_pool_create_basic(ABT_POOL_FIFO, access, is_loop() ? ABT_FALSE : ABT_TRUE, &pool_));
+    if (is_loop()) {
+      loop_ = make_user_sched({pool_}, where() == setting::loop_over_units ? run_unit_sched : run_user_sched);
+      EXPECT_OK(ABT_xstream_set_main_sched(self_xstream(), loop_));
+    } else if (where() == setting::priority) {
+      ABT_pool pools[] = {pool_, make_pool(ABT_TRUE)}; // main is in the first, with the others: it yields
+      EXPECT_OK(ABT_xstream_set_main_sched_basic(self_xstream(), ABT_SCHED_PRIO, 2, pools));
+    } else {
+      EXPECT_OK(ABT_xstream_set_main_sched_basic(self_xstream(), ABT_SCHED_BASIC, 1, &pool_));
+    }
     attr_ = std::make_unique<attributes_of>(technique());
   }
-  void TearDown() override { attr_.reset(); }
+  void TearDown() override {
+    attr_.reset();
+    if (!is_loop())
+      return;
+    EXPECT_OK(ABT_xstream_set_main_sched(self_xstream(), ABT_SCHED_NULL));
+    EXPECT_OK(ABT_sched_free(&loop_));
+    EXPECT_OK(ABT_pool_free(&pool_));
+  }
 
+  static setting where() { return std::get<1>(GetParam()); }
+  static bool is_loop() {
+    return where() == setting::loop_over_threads || where() == setting::loop_over_units;
+  }
   static ABTX_technique technique() { return std::get<0>(GetParam()); }
   ABT_thread start(body& f) { return new_thread(pool_, f, *attr_); }
   void run_many(int n, const std::function<void(int)>& f, bool free_only = false) {
@@ -67,15 +97,15 @@ class ABTX_technique_test : public ::testing::TestWithParam<std::tuple<ABTX_tech
 
   runtime rt_;
   ABT_pool pool_ = ABT_POOL_NULL;
+  ABT_sched loop_ = ABT_SCHED_NULL;
   std::unique_ptr<attributes_of> attr_;
 };
 
 INSTANTIATE_TEST_SUITE_P(each, ABTX_technique_test,
-                         ::testing::Combine(::testing::ValuesIn(every),
-                                            ::testing::Values(ABT_POOL_ACCESS_PRIV, ABT_POOL_ACCESS_MPMC)),
+                         ::testing::Combine(::testing::ValuesIn(every), ::testing::ValuesIn(settings)),
                          [](const auto& info) {
-                           return std::to_string(std::get<0>(info.param)) +
-                                  (std::get<1>(info.param) == ABT_POOL_ACCESS_PRIV ? "_own" : "_shared");
+                           return std::to_string(std::get<0>(info.param)) + "_" +
+                                  setting_names[static_cast<int>(std::get<1>(info.param))];
                          });
 
 TEST_P(ABTX_technique_test, runs_to_the_end) {
@@ -235,6 +265,22 @@ TEST_P(ABTX_technique_test, runs_first_what_it_should) {
   ABT_thread t = start(f);
   EXPECT_EQ(ran, is_child_first(technique()));
   EXPECT_OK(ABT_thread_free(&t));
+}
+
+// Those whose starter calls them are called by the user's loop as well: it stands on a stack of its own,
+// which waits for them or is continued in their place.
+TEST_P(ABTX_technique_test, is_called_where_it_should) {
+  using weft::technique::called;
+  bool was_called = false;
+  body f = [&was_called] {
+    const weft::sched::worker& w = weft::sched::here();
+    was_called = w.called == w.current;
+  };
+  ABT_thread t = start(f);
+  EXPECT_OK(ABT_self_yield()); // it is started by the scheduler, not by its joiner
+  EXPECT_OK(ABT_thread_free(&t));
+  const weft::unit::technique_id core = weft::abt::core_technique(technique()).value();
+  EXPECT_EQ(was_called, called::possible && called::includes(core));
 }
 
 TEST(ABTX_thread_attr_set_technique, SC_has_no_stack_size_of_its_own) {

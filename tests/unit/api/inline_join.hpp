@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "weft/pool.hpp"
 #include "weft/runtime.hpp"
 #include "weft/sched/inline_join.hpp"
 #include "weft/thread.hpp"
@@ -83,14 +84,28 @@ inline constexpr layout stealing_1{arrangement::stealing, 1};
 inline constexpr layout stealing_2{arrangement::stealing, 2};
 inline constexpr layout stealing_4{arrangement::stealing, 4};
 inline constexpr layout hierarchical_4{arrangement::hierarchical, 4};
+inline constexpr layout priority_1{arrangement::custom, 1}; // see options_of()
+inline constexpr layout priority_4{arrangement::custom, 4};
 inline constexpr layout shared_1{arrangement::one_pool, 1};
 inline constexpr layout shared_4{arrangement::one_pool, 4};
 inline void PrintTo(const layout& l, std::ostream* out) {
   *out << (l.pools == arrangement::stealing       ? "stealing"
            : l.pools == arrangement::hierarchical ? "hierarchical"
            : l.pools == arrangement::one_pool     ? "shared"
+           : l.pools == arrangement::custom       ? "priority"
                                                   : "private")
        << '_' << l.workers;
+}
+// A runtime laid out like that; `custom` is a pool and a scheduler by priority for each worker.
+inline runtime::options options_of(const layout& l) {
+  runtime::options o{.workers = l.workers, .pools = l.pools, .bind = false, .make_scheduler = nullptr};
+  if (l.pools == arrangement::custom) {
+    o.make_scheduler = [](unsigned) {
+      return std::make_shared<priority_scheduler>(
+          std::vector<std::shared_ptr<pool>>{make_pool(order::priority, access::mpsc)});
+    };
+  }
+  return o;
 }
 inline std::string name_of(const ::testing::TestParamInfo<layout>& info) {
   return ::testing::PrintToString(info.param);
@@ -99,10 +114,7 @@ inline std::string name_of(const ::testing::TestParamInfo<layout>& info) {
 class joins : public ::testing::TestWithParam<layout> {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(runtime::start({.workers = GetParam().workers,
-                                .pools = GetParam().pools,
-                                .bind = false,
-                                .make_scheduler = nullptr}));
+    ASSERT_TRUE(runtime::start(options_of(GetParam())));
     this_thread::yield(); // a worker has to look for what was pushed before; it inlines nothing until then
     before_ = runtime::count();
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every threading technique under every deviation, with private pools and work stealing, on 1, 2 and 4
-// workers; by attribute and by type. That it is that technique is told by the stack and by what runs first.
+// Every threading technique under every deviation, with private and shared pools, work stealing and
+// priorities, on 1, 2 and 4 workers; by attribute and by type. That it is that technique is told by the stack
+// and by what runs first.
 #include <atomic>
 #include <cfenv>
 #include <optional>
@@ -39,9 +40,7 @@ static_assert(std::size(all) == unit::technique_count);
 class techniques : public ::testing::TestWithParam<std::tuple<technique_id, layout>> {
  protected:
   void SetUp() override {
-    const layout l = std::get<1>(GetParam());
-    ASSERT_TRUE(
-        runtime::start({.workers = l.workers, .pools = l.pools, .bind = false, .make_scheduler = nullptr}));
+    ASSERT_TRUE(runtime::start(options_of(std::get<1>(GetParam()))));
     this_thread::yield();
     before_ = runtime::count();
   }
@@ -97,7 +96,8 @@ std::string name_of_case(const ::testing::TestParamInfo<std::tuple<technique_id,
 std::vector<layout> layouts() {
   if constexpr (arch::sanitizer::watches_frames)
     return {private_1, stealing_4};
-  return {private_1, private_2, stealing_2, stealing_4, hierarchical_4, shared_1, shared_4};
+  return {private_1, private_2, stealing_2, stealing_4, hierarchical_4,
+          shared_1,  shared_4,  priority_1, priority_4};
 }
 
 INSTANTIATE_TEST_SUITE_P(each, techniques,
