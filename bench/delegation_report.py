@@ -73,6 +73,13 @@ def table(cases, title):
     return report.layout(title, lines, (0,))
 
 
+def compared(row, other, name):
+    """"form 0.65 of name"; a figure during which others were busy says nothing, and is marked."""
+    share = time_of(row) / time_of(other)
+    disturbed = any(report.quiet_median(r, QUIET)[1] for r in (row, other))
+    return f"{plain(row['form'])} {share:.2f} of {name}{'~' if disturbed else '' if share < 1 else '!'}"
+
+
 def verdicts(cases, name, cores, least_workers):
     """One line for each number of workers that is judged."""
     lines = []
@@ -84,8 +91,7 @@ def verdicts(cases, name, cores, least_workers):
         for form in DELEGATORS:
             row = cases.at(("weft", form), workers)
             if row:
-                share = time_of(row) / time_of(mutex)
-                parts.append(f"{form} {share:.2f} of mutex{'' if share < 1 else '!'}")
+                parts.append(compared(row, mutex, "mutex"))
         peers = [cases.at(key, workers) for key in cases.order() if key[0] != "weft"]
         peers = [row for row in peers if row]
         if peers:
@@ -93,8 +99,7 @@ def verdicts(cases, name, cores, least_workers):
             for form in ("mutex", *DELEGATORS):
                 row = cases.at(("weft", form), workers)
                 if row:
-                    share = time_of(row) / time_of(best)
-                    parts.append(f"{form} {share:.2f} of {best['peer']}{'' if share < 1 else '!'}")
+                    parts.append(compared(row, best, best["peer"]))
         lines.append(f"{name}, {workers} worker{'s' if workers > 1 else ''}: {'; '.join(parts)}")
     return lines
 
