@@ -27,6 +27,12 @@ std::byte* aligned_up(std::byte* p) noexcept {
 
 namespace detail {
 
+__thread arch::exception_globals* weft_exception_globals __attribute__((tls_model("initial-exec"))) = nullptr;
+
+arch::exception_globals* find_exception_globals() noexcept {
+  return weft_exception_globals = arch::globals_of_this_kernel_thread();
+}
+
 claimed_stack::claimed_stack(std::span<std::byte> stack) {
   if (stack.data() == nullptr) {
     refuse(std::errc::invalid_argument, "weft: the stack is null");
@@ -71,7 +77,7 @@ context::~context() {
     call_(*this);
     return;
   case state::suspended:
-    is_abandoned_ = true;
+    goes_on_as_ = state::unwinding;
     static_cast<void>(run());
     return;
   case state::ended:

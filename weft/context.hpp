@@ -21,6 +21,17 @@ namespace weft {
 
 namespace detail {
 
+/// Where the calling kernel thread's exception globals are; null until it has been asked for. The language's
+/// own question is a call that asks for a thread-local, at each resume().
+extern "C" WEFT_API __thread arch::exception_globals* weft_exception_globals
+    __attribute__((tls_model("initial-exec")));
+WEFT_API arch::exception_globals* find_exception_globals() noexcept;
+[[gnu::always_inline]] inline arch::exception_globals* exception_globals_here() noexcept {
+  arch::exception_globals* known;
+  WEFT_READ_TLS(known, weft_exception_globals);
+  return known != nullptr ? known : find_exception_globals();
+}
+
 /// A stack of the user's while something runs, or is suspended, on it. Its lowest word tells at each switch
 /// whether the stack has overflowed. *Ownership*: the kernel thread that runs on it, or whoever may resume
 /// what is suspended there.
@@ -232,7 +243,7 @@ class WEFT_API context {
   /// In the frame of a resume(): where control goes back to, and what is known of the kernel thread.
   struct resumption {
     arch::context machine; // set by the switch that leaves into it
-    arch::exception_globals* globals = arch::globals_of_this_kernel_thread();
+    arch::exception_globals* globals = detail::exception_globals_here();
     arch::exception_state caught{}; // the resumer's
     const context* ended = nullptr;
   };
@@ -266,7 +277,7 @@ class WEFT_API context {
       arch::restore(*here.globals, std::exchange(caught_, {}));
     }
     back_ = &here;
-    state_ = is_abandoned_ ? state::unwinding : state::running;
+    state_ = goes_on_as_;
   }
   [[gnu::always_inline]] void leave(resumption& to) noexcept {
     stack_.check();
@@ -294,7 +305,7 @@ class WEFT_API context {
   arch::exception_state caught_{}; // while it is suspended
   std::exception_ptr failure_;
   state state_ = state::fresh;
-  bool is_abandoned_ = false;
+  state goes_on_as_ = state::running;
 };
 
 } // namespace weft
