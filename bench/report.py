@@ -13,7 +13,8 @@ import suites
 import svg
 
 # Suites whose tables and plots are a module of their own.
-OWN_REPORTS = {"patterns": "patterns_report", "techniques": "techniques_report"}
+OWN_REPORTS = {"delegation": "delegation_report", "patterns": "patterns_report",
+               "techniques": "techniques_report"}
 
 
 def cases_of(data):

@@ -13,6 +13,7 @@ examined (forms whose instructions are counted by file, and their cache misses).
 
 import os
 
+import delegation_suite
 import patterns_suite
 import techniques_suite
 
@@ -154,11 +155,11 @@ ARGOBOTS = [
     },
 ] + [_phases(exponent) for exponent in range(6, 20, 2)] + [_streams(workers) for workers in (1, 2, 4, 8)]
 
-SUITES = {"argobots": ARGOBOTS, "core": CORE, "patterns": patterns_suite.CASES,
-          "techniques": techniques_suite.CASES}
+SUITES = {"argobots": ARGOBOTS, "core": CORE, "delegation": delegation_suite.CASES,
+          "patterns": patterns_suite.CASES, "techniques": techniques_suite.CASES}
 
 # How often each program is run: quick, and else.
-_PASSES = {"patterns": (2, 3), "techniques": (1, 3)}
+_PASSES = {"delegation": (1, 3), "patterns": (2, 3), "techniques": (1, 3)}
 
 _N = {"workload": "phases", "x": "n", "x_label": "threads"}
 _STREAMS = {"workload": "streams", "x": "workers", "x_label": "streams"}
@@ -194,6 +195,7 @@ _INSTRUCTIONS = {
     "switch_to": {"n": 10000, "rounds": (1, 3), "repeats": 1},
     "fib": {"n": 18, "rounds": (1, 3), "repeats": 1},
     "mutex": {"n": 10000, "rounds": (1, 3), "repeats": 1},
+    "delegation": {"n": 64, "rounds": (1, 3), "repeats": 1, "workers": 1},
     "phases": {"n": 1024, "rounds": (2, 6), "repeats": 1},
     "promotion": {"n": 10000, "rounds": (1, 3), "repeats": 1},
     "recursion": {"n": 16, "rounds": (1, 3), "repeats": 1},

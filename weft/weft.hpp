@@ -6,6 +6,7 @@
 #include "weft/barrier.hpp"
 #include "weft/channel.hpp"
 #include "weft/condition_variable.hpp"
+#include "weft/context.hpp"
 #include "weft/delegator.hpp"
 #include "weft/fork_join.hpp"
 #include "weft/future.hpp"

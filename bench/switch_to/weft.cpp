@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 // switch_to with Weft: yield_to (the caller stays ready), suspend_to (the caller blocks, the target was
-// blocked), and swap, the same through suspended_thread, which other workers may notify.
+// blocked), and swap, the same through suspended_thread, which other workers may notify. Beside
+// Boost.Context, on stacks of the program's own and without workers: resume (and suspend), and switch (from
+// one context to the other).
 #include "bench/peer/weft.hpp"
 #include "bench/switch_to/workload.hpp"
+#include "weft/context.hpp"
 #include "weft/suspended_thread.hpp"
 #include "weft/thread.hpp"
+
+#include <vector>
 
 namespace bench = weft::bench;
 using bench::switch_to::turns;
@@ -69,10 +74,55 @@ void round_of_yields(turns& t, std::size_t n) {
   p.threads[1].join();
 }
 
+using memory = std::vector<std::byte>;
+
+void round_of_resumes(turns& t, std::size_t n, memory& stack) {
+  weft::context other(stack, [&](weft::context& self) {
+    for (std::size_t i = 0; i < n; ++i) {
+      t.step(1);
+      self.suspend();
+    }
+  });
+  for (std::size_t i = 0; i < n; ++i) {
+    t.step(0);
+    other.resume();
+  }
+}
+
+void round_of_switches(turns& t, std::size_t n, memory& stack, memory& other_stack) {
+  weft::context* first = nullptr;
+  weft::context second(other_stack, [&](weft::context& self) {
+    for (std::size_t i = 0; i < n; ++i) {
+      t.step(1);
+      self.switch_to(*first);
+    }
+  });
+  weft::context one(stack, [&](weft::context& self) {
+    for (std::size_t i = 0; i < n; ++i) {
+      t.step(0);
+      self.switch_to(second);
+    }
+  });
+  first = &one;
+  one.resume();
+}
+
+int measure_contexts(bench::recorder& rec) {
+  memory stack(std::size_t{64} * 1024), other_stack(std::size_t{64} * 1024);
+  const std::size_t n = rec.opt().n;
+  return bench::switch_to::run(rec, [&](turns& t) {
+    rec.form_is("resume") ? round_of_resumes(t, n, stack) : round_of_switches(t, n, stack, other_stack);
+  });
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
-  bench::recorder rec(argc, argv, bench::switch_to::defaults(), {"yield_to", "suspend_to", "swap"});
+  bench::recorder rec(argc, argv, bench::switch_to::defaults(),
+                      {"yield_to", "suspend_to", "swap", "resume", "switch"});
+  if (rec.form_is("resume") || rec.form_is("switch")) {
+    return measure_contexts(rec);
+  }
   const weft::runtime::scope runtime(bench::weft_options(1));
   const std::size_t n = rec.opt().n;
   return bench::switch_to::run(rec, [&](turns& t) {

@@ -91,6 +91,21 @@ inline void share_fiber(fiber& guest, const fiber& host) noexcept {
   guest = {nullptr, host.low, host.size};
 }
 
+// The stack that the caller runs on, whosever it is. ASan tells it only to who has left it: so leave for
+// `other`, and come back.
+inline void adopt_current(fiber& f, const fiber& other) noexcept {
+  void* fake_stack = nullptr;
+  void* none = nullptr;
+  __sanitizer_start_switch_fiber(&fake_stack, other.low, other.size);
+  __sanitizer_finish_switch_fiber(nullptr, &f.low, &f.size);
+  __sanitizer_start_switch_fiber(&none, f.low, f.size);
+  __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
+}
+// What lies below `top` has ended by a restore(), in the middle of its last frames.
+inline void forget_frames(void* top, std::size_t size) noexcept {
+  __asan_unpoison_memory_region(static_cast<char*>(top) - size, size);
+}
+
 class borrow_stack {
  public:
   explicit borrow_stack(const fiber& below) noexcept {
@@ -146,6 +161,10 @@ inline void adopt_native(fiber& f) noexcept {
 [[gnu::always_inline]] inline void first_arrival() noexcept {}
 
 inline void share_fiber(fiber&, const fiber&) noexcept {}
+inline void adopt_current(fiber& f, const fiber&) noexcept {
+  adopt_native(f);
+}
+inline void forget_frames(void*, std::size_t) noexcept {}
 
 class borrow_stack {
  public:
@@ -170,6 +189,8 @@ inline void adopt_native(fiber&) noexcept {}
 [[gnu::always_inline]] inline void first_arrival() noexcept {}
 
 inline void share_fiber(fiber&, const fiber&) noexcept {}
+inline void adopt_current(fiber&, const fiber&) noexcept {}
+inline void forget_frames(void*, std::size_t) noexcept {}
 
 class borrow_stack {
  public:

@@ -5,14 +5,15 @@
 
 #include "weft/base/assert.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/sync/brief_waiter.hpp"
 #include "weft/sync/request.hpp"
 #include "weft/sync/suspended_thread.hpp"
-#include "weft/sync/waiter.hpp"
 
 #include <concepts>
 #include <cstddef>
 #include <exception>
-#include <optional>
+#include <memory>
+#include <new>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -44,7 +45,7 @@ concept immediate = std::is_invocable_r_v<suspended_thread*, F&> || std::is_void
 /// A request whose requester sleeps until it is done.
 struct waited_request : request {
   using request::request;
-  waiter sleep;
+  brief_waiter sleep;
 };
 
 /// Who serves requests. *Ownership*: in the frame of a delegator's owner. Whose request has been executed is
@@ -56,7 +57,9 @@ struct server {
 
   /// Has `r` told later. It stays where it is until then.
   void finished(waited_request& r) noexcept {
-    r.next = nullptr;
+    if (r.next != nullptr) { // a line that is only read need not be fetched once more
+      r.next = nullptr;
+    }
     (oldest_ != nullptr ? youngest_->next : oldest_) = &r;
     youngest_ = &r;
   }
@@ -70,8 +73,8 @@ struct server {
     }
   }
 
-  void* consumer;         // null: there is none
-  waiter* heir = nullptr; // to be told that it owns the delegator
+  void* consumer;               // null: there is none
+  brief_waiter* heir = nullptr; // to be told that it owns the delegator
 
  private:
   request* oldest_ = nullptr;
@@ -87,44 +90,62 @@ struct lock_request : waited_request {
   }
 };
 
-/// A function whose caller waits, in whose frame all of it lies.
+/// A function whose caller waits, in whose frame all of it lies: on one cache line, if its result fits, which
+/// moves to who serves it and back.
 template <class F>
-class waiting_call : public waited_request {
+class alignas(64) waiting_call : public waited_request {
   using value = std::decay_t<std::invoke_result_t<F&>>;
   static constexpr bool gives_nothing = std::is_void_v<value>;
 
  public:
-  explicit waiting_call(F& f) noexcept : waited_request(&execute), call_(f) {}
+  explicit waiting_call(F& f) noexcept : waited_request(&execute), call_(&f) {}
+  waiting_call(const waiting_call&) = delete;
+  ~waiting_call() {
+    if (state_ == content::value) {
+      std::destroy_at(&result_);
+    } else if (state_ == content::failure) {
+      std::destroy_at(&failure_);
+    }
+  }
 
   /// Once it is done. *Errors*: what the function threw.
   value result() {
-    if (failure_) [[unlikely]] {
+    if (state_ == content::failure) [[unlikely]] {
       std::rethrow_exception(std::move(failure_));
     }
     if constexpr (!gives_nothing) {
-      return *std::move(result_);
+      return std::move(result_);
     }
   }
 
  private:
+  using held = std::conditional_t<gives_nothing, char, value>;
+  enum class content : std::uint8_t { nothing, value, failure };
+
   static outcome execute(request& r, server& s) noexcept {
     auto& self = static_cast<waiting_call&>(r);
     try {
       if constexpr (gives_nothing) {
-        self.call_();
+        (*self.call_)();
       } else {
-        self.result_.emplace(self.call_());
+        ::new (static_cast<void*>(&self.result_)) held((*self.call_)());
+        self.state_ = content::value;
       }
     } catch (...) {
-      self.failure_ = std::current_exception();
+      ::new (static_cast<void*>(&self.failure_)) std::exception_ptr(std::current_exception());
+      self.state_ = content::failure;
     }
     s.finished(self);
     return outcome::done;
   }
 
-  F& call_;
-  std::exception_ptr failure_;
-  [[no_unique_address]] std::conditional_t<gives_nothing, std::tuple<>, std::optional<value>> result_;
+  F* call_;
+  union {
+    char nothing_ = 0;
+    held result_;
+    std::exception_ptr failure_;
+  };
+  content state_ = content::nothing;
 };
 
 /// A function that nobody waits for, for posted::fill().

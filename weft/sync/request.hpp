@@ -112,7 +112,9 @@ inline request* oldest_first(request* youngest, std::uint32_t& count) noexcept {
   count = 0;
   while (youngest != nullptr) {
     request* const older = youngest->next;
-    youngest->next = oldest;
+    if (older != oldest) { // the only one: its line need not be fetched for writing
+      youngest->next = oldest;
+    }
     oldest = youngest;
     youngest = older;
     ++count;

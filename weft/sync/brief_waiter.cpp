@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "weft/sync/brief_waiter.hpp"
+
+#include "weft/arch/arch.hpp"
+#include "weft/os/futex.hpp"
+#include "weft/sched/group.hpp"
+#include "weft/sched/switch.hpp"
+
+namespace weft::sync {
+namespace {
+
+constexpr std::uint32_t notified = wait_word::asleep + 1;
+
+/// How long a waiter keeps away before it looks, and then sleeps: a microsecond, about what sleeping and
+/// being woken cost (Karlin et al. 1991, competitive spinning). One look, not many: each takes the line from
+/// the server, and who is told at once asks again at once, while each request costs the server three lines.
+/// By measurement: docs/design/delegation.md.
+constexpr int pauses_before_look = 40;
+
+} // namespace
+
+brief_waiter::brief_waiter() noexcept : unit_(sched::on_worker() ? sched::here().current : nullptr) {}
+
+bool brief_waiter::is_notified_soon() const noexcept {
+  if (is_notified()) {
+    return true; // by the caller, on its way out of the delegator
+  }
+  if (unit_ != nullptr && sched::here().owner_group.size() == 1) {
+    return false;
+  }
+  for (int i = 0; i < pauses_before_look; ++i) {
+    arch::relax();
+  }
+  return is_notified();
+}
+
+void brief_waiter::wait() noexcept {
+  if (is_notified_soon()) {
+    return;
+  }
+  if (unit_ == nullptr) {
+    return sleep_on_kernel_thread();
+  }
+  sched::leave(
+      [](void* p) {
+        auto& self = *static_cast<brief_waiter*>(p);
+        unit::descriptor* const u = self.unit_; // read before the word is set: the frame may be gone then
+        if (!self.word_.fall_asleep()) {
+          sched::make_ready(*u); // (W3)
+        }
+      },
+      this); // SWITCH: may resume on another worker
+}
+
+void brief_waiter::sleep_on_kernel_thread() noexcept {
+  if (!word_.fall_asleep()) {
+    return;
+  }
+  while (!is_notified()) {
+    os::futex_wait(&word_.word(), wait_word::asleep);
+  }
+}
+
+void brief_waiter::notify() noexcept {
+  unit::descriptor* const u = unit_;                          // read before the word is set, as above
+  if (word_.decide(notified) != wait_word::found::sleeping) { // (W1), (W4)
+    return;
+  }
+  if (u != nullptr) {
+    sched::make_ready(*u);
+  } else {
+    os::futex_wake(&word_.word(), 1); // by address only: the frame may be gone
+  }
+}
+
+} // namespace weft::sync
