@@ -22,6 +22,7 @@
 #include "weft/base/fence.hpp"
 #include "weft/base/knob.hpp"
 #include "weft/os/clock.hpp"
+#include "weft/trace/control.hpp"
 #include "weft/trace/file_form.hpp"
 
 namespace weft::trace {
@@ -93,6 +94,9 @@ void session::attach(recorder& r, unsigned number, const counters* kept, recorde
     on_switch(owner, true);
   } else if (!std::exchange(environment_read_, true)) {
     start_as_environment_says();
+  }
+  if (!std::exchange(control_read_, true)) {
+    open_control_if_asked();
   }
 }
 
@@ -357,6 +361,7 @@ void session::forget_after_fork() noexcept {
   kept_ = nullptr;
   path_ = nullptr;
   starter_ = starter::program;
+  close_control_after_fork();
   if (outside_ != nullptr) {
     outside_->forget_after_fork();
   }

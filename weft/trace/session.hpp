@@ -104,6 +104,7 @@ class WEFT_API session {
   std::uint64_t epoch_ = 1;
   unsigned tracks_ = 0;
   bool environment_read_ = false;
+  bool control_read_ = false;
 };
 
 } // namespace weft::trace
