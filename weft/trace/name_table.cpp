@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "weft/trace/name_table.hpp"
 
-#include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "weft/os/mapping.hpp"
 
@@ -26,10 +26,20 @@ std::uint64_t key_of(const unit_name& name) noexcept {
   return reinterpret_cast<std::uintptr_t>(address) << 1;
 }
 
-void copy(char (&to)[name_entry::text_bytes], const char* from, std::size_t length) noexcept {
-  length = std::min(length, sizeof to - 1);
-  std::memcpy(to, from, length);
-  to[length] = '\0';
+// One that is too long loses its middle: it begins with where it is, and ends with what it is.
+void copy(char* to, std::size_t room, std::string_view from) noexcept {
+  static constexpr std::string_view gap = "...";
+  if (from.size() >= room) {
+    const std::size_t head = (room - gap.size()) / 2;
+    std::memcpy(to, from.data(), head);
+    std::memcpy(to + head, gap.data(), gap.size());
+    const std::size_t used = head + gap.size();
+    to += used;
+    room -= used;
+    from.remove_prefix(from.size() - (room - 1));
+  }
+  std::memcpy(to, from.data(), from.size());
+  to[from.size()] = '\0';
 }
 
 // From the text in which the compiler spells a function with its template arguments, the type of the
@@ -39,7 +49,16 @@ void copy_label(char (&to)[name_entry::text_bytes], const char* label) noexcept 
   const char* type = std::strstr(label, before);
   type = type != nullptr ? type + sizeof before - 1 : label;
   const char* end = std::strrchr(type, ']');
-  copy(to, type, end != nullptr ? static_cast<std::size_t>(end - type) : std::strlen(type));
+  const std::string_view spelt(type,
+                               end != nullptr ? static_cast<std::size_t>(end - type) : std::strlen(type));
+  // Clang's spelling of a lambda has the whole path of its file; the file's name and the line tell as much.
+  static constexpr std::string_view lambda = "(lambda at ";
+  const std::size_t slash = spelt.rfind('/');
+  if (!spelt.starts_with(lambda) || slash == std::string_view::npos) {
+    return copy(to, sizeof to, spelt);
+  }
+  std::memcpy(to, lambda.data(), lambda.size());
+  copy(to + lambda.size(), sizeof to - lambda.size(), spelt.substr(slash + 1));
 }
 
 } // namespace
@@ -57,6 +76,8 @@ void name_table::free() noexcept {
   if (content_ != nullptr) {
     static_cast<void>(os::unmap(content_, os::round_up_to_page(sizeof(content))));
   }
+  content_ = nullptr;
+  used_ = 0;
 }
 
 std::uint32_t name_table::number_of(const unit_name& name) noexcept {
@@ -77,7 +98,7 @@ std::uint32_t name_table::number_of(const unit_name& name) noexcept {
   content_->slots[at] = static_cast<std::uint16_t>(used_);
   content_->keys[index] = key;
   if (name.given[0] != '\0') {
-    copy(content_->entries[index].text, name.given, std::strlen(name.given));
+    copy(content_->entries[index].text, name_entry::text_bytes, name.given);
   } else if (name.label != nullptr) {
     copy_label(content_->entries[index].text, name.label);
   } else {

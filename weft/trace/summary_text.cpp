@@ -43,7 +43,11 @@ unsigned long long wide(std::uint64_t n) {
 
 // Names come from programs and files: a terminal gets printable ASCII only.
 std::string printable(const std::string& name, std::size_t longest) {
-  std::string text = name.size() > longest ? name.substr(0, longest - 3) + "..." : name;
+  std::string text = name;
+  if (name.size() > longest) { // without its middle, as in name_table
+    const std::size_t head = (longest - 3) / 2;
+    text = name.substr(0, head) + "..." + name.substr(name.size() - (longest - 3 - head));
+  }
   std::replace_if(text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
   return text;
 }

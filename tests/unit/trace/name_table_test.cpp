@@ -57,12 +57,34 @@ TEST_F(name_table_test, what_it_was_given_goes_before_its_function) {
   EXPECT_EQ(table.all().size(), 4u);
 }
 
-TEST_F(name_table_test, a_long_one_is_cut) {
+TEST_F(name_table_test, a_lambda_is_told_by_its_file_and_line) {
   unit_name n{};
-  const std::string type(1000, 'x');
-  const std::string label = "Callable = " + type + "]";
-  n.label = label.c_str();
-  EXPECT_EQ(text(table.number_of(n)), type.substr(0, name_entry::text_bytes - 1));
+  n.label = "void f() [Callable = (lambda at /a/folder/file.cpp:66:10)]";
+  EXPECT_EQ(text(table.number_of(n)), "(lambda at file.cpp:66:10)");
+  n.label = "void f() [with Callable = main()::<lambda(int)>]";
+  EXPECT_EQ(text(table.number_of(n)), "main()::<lambda(int)>");
+  const std::string long_one = "Callable = (lambda at /" + std::string(200, 'x') + ":1:2)]";
+  n.label = long_one.c_str();
+  EXPECT_EQ(text(table.number_of(n)).size(), name_entry::text_bytes - 1);
+}
+
+TEST_F(name_table_test, a_long_one_loses_its_middle) {
+  for (std::size_t length = 90; length < 200; ++length) {
+    const std::string type = "begin" + std::string(length - 8, 'x') + "end";
+    const std::string label = "Callable = " + type + "]";
+    unit_name n{};
+    n.label = label.c_str();
+    const std::string kept = text(table.number_of(n));
+    if (length < name_entry::text_bytes) {
+      EXPECT_EQ(kept, type);
+    } else {
+      EXPECT_EQ(kept.size(), name_entry::text_bytes - 1) << length;
+      EXPECT_TRUE(kept.starts_with("beginx") && kept.ends_with("xend")) << kept;
+      EXPECT_NE(kept.find("x...x"), std::string::npos);
+    }
+    table.free();
+    ASSERT_TRUE(table.make()); // the next label may have the same address
+  }
 }
 
 TEST_F(name_table_test, a_full_one_still_knows_those_it_has) {
