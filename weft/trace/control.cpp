@@ -95,7 +95,11 @@ class control_server {
 
  private:
   // Where the kernel has no memory or no file for us, not at full speed.
-  static void pause_after_error() noexcept { os::sleep_ns(errno == EINTR ? 0 : 100'000'000); }
+  static void pause_after_error() noexcept {
+    if (errno != EINTR && errno != EAGAIN) {
+      os::sleep_ns(100'000'000);
+    }
+  }
 
   void admit() noexcept {
     const int connection = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);

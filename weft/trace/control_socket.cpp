@@ -9,10 +9,15 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
+
+#include "weft/base/knob.hpp"
 
 namespace weft::trace {
 namespace {
+
+// Not one of ours (XDG Base Directory Specification), so not listed among them until it is read.
+constinit base::text_knob runtime_folder{
+    "XDG_RUNTIME_DIR", nullptr, "the user's folder for sockets; WEFT_CONTROL's is there, else in /tmp"};
 
 constexpr std::size_t name_bytes = 32;
 constexpr int backlog = 8;
@@ -60,8 +65,8 @@ sockaddr_un address_in(int folder, pid_t process) noexcept {
   return address;
 }
 
-int new_socket() noexcept {
-  return ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+int new_socket(int more = 0) noexcept {
+  return ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | more, 0);
 }
 
 bool peer_of(int connection, ucred& peer) noexcept {
@@ -73,7 +78,7 @@ bool peer_of(int connection, ucred& peer) noexcept {
 
 int open_control_folder() noexcept {
   char path[4096];
-  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  const char* runtime = runtime_folder.get();
   if (runtime != nullptr && runtime[0] == '/') {
     std::snprintf(path, sizeof path, "%s/weft", runtime);
     if (const int folder = open_folder_at(path); folder >= 0 || errno == EPERM) {
@@ -90,7 +95,7 @@ int listen_for_control() noexcept {
     return -1;
   }
   const sockaddr_un address = address_in(folder, ::getpid());
-  const int listener = new_socket();
+  const int listener = new_socket(SOCK_NONBLOCK); // who called may have gone before it is answered
   // Nobody but us makes files here, and a socket of this name that somebody listens to would be ours.
   ::unlink(address.sun_path);
   if (listener < 0 || ::fchmod(listener, 0600) != 0 ||

@@ -4,7 +4,6 @@
 // docs/design/tracing.md.
 #pragma once
 
-#include <string>
 #include <sys/types.h>
 
 #include "weft/base/export.hpp"
@@ -16,8 +15,8 @@ namespace weft::trace {
 // Contexts: thread, foreign kernel thread. Switches: never (may block in the kernel).
 [[nodiscard]] WEFT_API int open_control_folder() noexcept;
 
-// A socket, of this process, that listens; one that a process of the same id has left behind goes. -1: errno
-// says why.
+// A socket, of this process, that listens and does not block; one that a process of the same id has left
+// behind goes. -1: errno says why.
 [[nodiscard]] WEFT_API int listen_for_control() noexcept;
 // Takes it out of the folder.
 WEFT_API void unlink_control() noexcept;
