@@ -13,7 +13,7 @@ usage: ./do VERB
   test [--quick]            every build and every test; --quick: the gcc build only
   bench [SUITE] [--quick]   benchmarks against the peers that are installed
   soak [MINUTES]            stress tests with fresh seeds, 60 minutes unless said
-  install PREFIX            build and install the library
+  install PREFIX            build and install the library and the tool weft
   deps VERB                 install what VERB needs, nothing else
   help                      this text
 
@@ -101,7 +101,8 @@ need_for() {
       if [ -n "$clang" ]; then need --optional "clang-$clang" "libomp-$clang-dev"; fi
       ;;
     soak) need libgtest-dev libtbb-dev libcli11-dev ;;
-    install | core) ;;
+    install) need libcli11-dev ;;
+    core) ;;
     *) echo "unknown verb $1" >&2; exit 2 ;;
   esac
 }

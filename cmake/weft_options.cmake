@@ -3,6 +3,7 @@
 
 option(WEFT_BUILD_SHARED "Build libweft.so beside libweft.a" ON)
 option(WEFT_INSTALL "Have install rules" ${PROJECT_IS_TOP_LEVEL})
+option(WEFT_TOOLS "Build the tool weft (needs CLI11)" ${PROJECT_IS_TOP_LEVEL})
 option(WEFT_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(WEFT_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(WEFT_APPS "Build the applications" ${PROJECT_IS_TOP_LEVEL})

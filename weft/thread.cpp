@@ -41,8 +41,11 @@ std::uint64_t traits_of(const thread_attributes& a, std::uint64_t kind) {
 void submit_with(unit::descriptor& u, const unit::operations& o, std::uint64_t traits,
                  const thread_attributes& a, bool now) {
   pool* home = a.pool;
-  if (home == nullptr)
-    home = sched::on_worker() ? sched::here().hot : &sched::default_group().next_pool();
+  if (home == nullptr) {
+    home = sched::home_of_new(u);
+  } else {
+    sched::note_here(trace::event::create, &u);
+  }
   technique_id t = a.technique;
   if (t == technique_id::automatic && (traits & unit::kind_mask) == unit::kind_thread) {
     t = home->default_technique(a.stack_size != 0);

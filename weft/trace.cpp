@@ -14,6 +14,16 @@ void start(std::string path) {
   session::of_process().start(std::move(path));
 }
 
+void start() {
+  session::of_process().start_in_memory();
+}
+
+summary stop_and_summarise() {
+  session::of_process().stop();
+  // The events stay with the session until they have been looked at.
+  return session::of_process().summarise_kept();
+}
+
 void stop() {
   session::of_process().stop();
   session::of_process().write();

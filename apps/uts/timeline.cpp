@@ -97,11 +97,14 @@ class reader {
     }
   }
 
-  // A unit's stretch is told by what ended it, too: "thread, then wait".
+  // A unit's stretch is told by its kind, whatever it is called, and by what ended it: "thread, then wait".
   static std::string kind_name(const json::value& e) {
     const json::value* arguments = e.find("args");
-    const std::string& stop = arguments != nullptr ? arguments->text_at("stop") : e.text_at("stop");
-    return stop.empty() ? e.text_at("name") : e.text_at("name") + ", then " + stop;
+    const json::value& told = arguments != nullptr ? *arguments : e;
+    const std::string& kind = told.text_at("kind");
+    const std::string& name = kind.empty() ? e.text_at("name") : kind;
+    const std::string& stop = told.text_at("stop");
+    return stop.empty() ? name : name + ", then " + stop;
   }
 
   static std::size_t kind(std::vector<event_kind>& kinds, std::map<std::string, std::size_t>& index,

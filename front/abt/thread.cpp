@@ -56,7 +56,7 @@ creation creation_for(void (*function)(void*), void* argument, ABT_thread_attr a
 descriptor* make_plain(pool& p, const unit::operations& o, std::uint64_t kind, void (*function)(void*),
                        void* argument) {
   worker& w = sched::here();
-  if ((w.attention.load_relaxed() & sched::not_a_worker) != 0 ||
+  if ((w.attention.load_relaxed() & (sched::not_a_worker | sched::tracing)) != 0 ||
       tool_listens.load(std::memory_order_relaxed) || p.names_units() || current().stack_trait != 0 ||
       p.default_technique() != unit::technique_id::automatic)
     return nullptr;

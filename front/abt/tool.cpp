@@ -106,6 +106,10 @@ void observe_ready_unit(descriptor& u) noexcept {
 } // namespace
 
 void tell_tool_slowly(descriptor& u, std::uint64_t event) noexcept {
+  if (event == ABT_TOOL_EVENT_THREAD_CREATE || event == ABT_TOOL_EVENT_THREAD_REVIVE)
+    sched::note_here(trace::event::create, &u);
+  if (event == ABT_TOOL_EVENT_THREAD_RESUME)
+    sched::note_here(trace::event::ready, &u);
   tell(u, event, unit_here());
 }
 
@@ -154,6 +158,7 @@ int listen(ABT_tool_thread_callback_fn callback, std::uint64_t events, void* arg
   current_listener.store(next, std::memory_order_release);
   sched::observe.store(&observe_worker, std::memory_order_release);
   sched::observe_ready.store(on ? &observe_ready_unit : nullptr, std::memory_order_release);
+  sched::set_watched(sched::tool_watches, on);
   if (tool_listens.exchange(on) == on)
     return ABT_SUCCESS;
   for (xstream* es : state().streams)

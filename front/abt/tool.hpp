@@ -13,9 +13,9 @@ namespace weft::abt {
 extern std::atomic<bool> tool_listens;
 
 void tell_tool_slowly(descriptor& u, std::uint64_t event) noexcept;
-// Tells of an event whose cause is the caller.
+// Tells of an event whose cause is the caller; a recording (weft/trace.hpp), too.
 inline void tell_tool(descriptor& u, std::uint64_t event) noexcept {
-  if (tool_listens.load(std::memory_order_relaxed)) [[unlikely]]
+  if (sched::units_watched.load_relaxed() != 0) [[unlikely]] // relaxed: only tells whom to ask
     tell_tool_slowly(u, event);
 }
 

@@ -296,8 +296,10 @@ void wait_for_end(descriptor& u) {
     descriptor* unit;
     descriptor* self;
   } j{&u, here().current};
-  if ((here().attention.load_relaxed() & (tracing | observed)) != 0)
+  if ((here().attention.load_relaxed() & (tracing | observed)) != 0) {
     u.traits.fetch_or_relaxed(unit::traced);
+    note_here(trace::event::join, &u);
+  }
   leave(
       [](void* p) {
         auto& joined = *static_cast<joining*>(p);

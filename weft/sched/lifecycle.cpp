@@ -373,8 +373,8 @@ void leave_to(descriptor& next, arch::arrival_function then, void* argument) {
 }
 
 void make_ready(descriptor& u) {
-  if (auto* const tell = observe_ready.load(std::memory_order_relaxed)) [[unlikely]]
-    tell(u);
+  if (units_watched.load_relaxed() != 0) [[unlikely]] // relaxed: only tells whom to ask
+    tell_ready(u);
   put_back(u);
 }
 
@@ -564,8 +564,14 @@ void free_unit_slowly(descriptor& u) noexcept {
   }
 }
 
+pool* home_of_unusual(descriptor& u) {
+  pool* const home = on_worker() ? here().hot : &default_group().next_pool();
+  note_here(trace::event::create, &u);
+  return home;
+}
+
 void submit_slowly(descriptor& u) {
-  u.home = on_worker() ? here().hot : &default_group().next_pool();
+  u.home = home_of_new(u);
   const bool chooses = u.traits.equals_relaxed(unit::kind_thread);
   const unit::technique_id t = chooses ? u.home->default_technique() : unit::technique_id::automatic;
   u.traits.fetch_or_relaxed(unit::technique_trait(t));

@@ -12,7 +12,8 @@
 namespace weft::sched {
 void note_steal(worker& thief, const descriptor& u, const pool& victim) noexcept {
   ++thief.counters.steals;
-  thief.note(trace::event::steal, &u, victim.owner() != nullptr ? victim.owner()->number : 0);
+  const worker* owner = victim.owner();
+  thief.note(trace::event::steal, &u, owner != nullptr ? owner->recorder.track() : trace::no_track);
 }
 
 scheduler::scheduler(std::vector<std::shared_ptr<pool>> pools) : pools_(std::move(pools)) {

@@ -72,6 +72,8 @@ WEFT_API void free_unit_slowly(descriptor& u) noexcept;
 // What all groups share is made before any worker runs: a fork() while it is made would leave it locked in
 // the child.
 void make_shared_state();
+// home_of_new() where the caller is no worker, or creations are recorded.
+[[nodiscard]] WEFT_API pool* home_of_unusual(descriptor& u);
 // Puts a new unit into its pool, as the pool's default technique wants it. Switches: where that is
 // child-first.
 WEFT_API void submit_slowly(descriptor& u);
@@ -215,9 +217,19 @@ WEFT_API void put_back(descriptor& u);
     free_unit_slowly(u);
 }
 
+// The pool of a new unit that has none: where the caller's go. Tells of its creation, by the test that is
+// needed anyway: nothing is added while nothing is recorded.
+[[nodiscard]] inline pool* home_of_new(descriptor& u) {
+  worker& w = here();
+  if ((w.attention.load_relaxed() & (not_a_worker | tracing)) != 0) [[unlikely]]
+    return home_of_unusual(u);
+  return w.hot;
+}
+
 // The deque where the caller's new units go, if no technique is chosen for them there.
 [[gnu::always_inline]] inline queue::chase_lev_deque<descriptor>* births_deque(const worker& w) noexcept {
-  return w.default_technique == unit::technique_id::automatic ? w.deque : nullptr;
+  // The deque first: a kernel thread that is no worker has none, and no more than the front of a worker.
+  return w.deque != nullptr && w.default_technique == unit::technique_id::automatic ? w.deque : nullptr;
 }
 
 // Puts a new unit into the pool where the caller's units go.

@@ -71,8 +71,8 @@ template <technique_id T, bool FillIsTrivial, class Fill>
       return u;
     }
     descriptor& u = fill_or_free(on_worker() ? allocate_unit(here()) : allocate_unit_slowly(), fill);
-    worker& now = here(); // the closure's constructor may have switched
-    unit::initialise(u, o, on_worker() ? now.hot : foreign_home(), traits);
+    unit::initialise(u, o, home_of_new(u),
+                     traits); // here() anew: the closure's constructor may have switched
     submit_as(u, T);
     return u;
   }

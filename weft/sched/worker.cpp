@@ -57,6 +57,10 @@ extern "C" {
 __thread worker_front* weft_current_worker __attribute__((tls_model("initial-exec"))) = &foreign_front;
 }
 
+worker_front& front_of_others() noexcept {
+  return foreign_front;
+}
+
 [[gnu::noinline]] void set_here(worker* w) noexcept {
   weft_current_worker = w != nullptr ? w : &foreign_front;
 }
@@ -72,45 +76,6 @@ worker::worker(group& g, unsigned n) : owner_group(g), number(n) {
 worker::~worker() {
   delete incoming.load(std::memory_order_acquire); // a scheduler that came too late
   recorder.detach();
-}
-
-void worker::attach_recorder() noexcept {
-  recorder.attach(number, counters, [](void* w, bool on) { static_cast<worker*>(w)->set_tracing(on); }, this);
-}
-
-namespace {
-
-// A bit that stands until it is taken back, and that decides whether there are fast paths.
-void set_standing(worker& w, std::uint32_t bit, bool on) noexcept {
-  if (on) {
-    w.attention.fetch_or_acq_rel(bit);
-  } else {
-    w.attention.fetch_and_acq_rel(~bit);
-  }
-  w.call(refresh_waiting);
-}
-
-} // namespace
-
-void worker::set_tracing(bool on) noexcept {
-  set_standing(*this, tracing, on);
-}
-
-constinit std::atomic<observer> observe{nullptr};
-constinit std::atomic<void (*)(descriptor&) noexcept> observe_ready{nullptr};
-
-void worker::set_observed(bool on) noexcept {
-  set_standing(*this, observed, on);
-}
-
-void worker::note_slowly(trace::event what, const void* unit, std::uint32_t argument) noexcept {
-  const std::uint32_t asked = attention.load_relaxed();
-  if ((asked & tracing) != 0)
-    recorder.add(what, unit, argument);
-  if ((asked & observed) == 0)
-    return;
-  if (const observer tell = observe.load(std::memory_order_acquire))
-    tell(*this, what, unit, argument);
 }
 
 void worker::call(std::uint32_t bits) noexcept {
@@ -333,7 +298,7 @@ void worker::run(descriptor& u) noexcept {
   ++counters.started;
   u.state.start_running();
   current = &u;
-  note(trace::event::run, &u, 1);
+  note(trace::event::run, &u, trace::tasklet_kind);
   technique::run_to_completion::call(u);
   current = &loop_unit;
   note(trace::event::stop_end, &u);
@@ -351,7 +316,7 @@ void worker::run_thread(descriptor& u) noexcept {
     u.home = hot;
   u.state.start_running();
   current = &u;
-  note(trace::event::run, &u, 0);
+  note(trace::event::run, &u, trace::thread_kind);
   if (!fresh) {
     arch::swap(*loop, u.context);
     return;
@@ -478,6 +443,7 @@ descriptor* worker::idle() noexcept {
   constexpr unsigned longest_pause = 16;
   const deadline least_search = idle_spin.get() * 1000;
   spot.start_searching();
+  note(trace::event::search, nullptr);
   const bool is_crowded = crowded();
   deadline begin = os::now_ns();
   unsigned pause = 1;

@@ -52,8 +52,16 @@ inline constexpr std::int32_t decision_budget = 251;
 // worker is.
 using observer = void (*)(worker& w, trace::event what, const void* unit, std::uint32_t argument) noexcept;
 WEFT_API extern std::atomic<observer> observe;
-// Told of each thread that waited and becomes ready, by whoever makes it so.
+// Told of each thread that waited and becomes ready, by whoever makes it so, if a tool watches.
 WEFT_API extern std::atomic<void (*)(descriptor&) noexcept> observe_ready;
+
+// Who is told of units that are made or become ready: bits of `units_watched`, which is what the paths ask.
+enum watcher : std::uint32_t { tool_watches = 1, trace_watches = 2 };
+WEFT_API extern base::atomic<std::uint32_t> units_watched;
+// Contexts: all but signal handlers.
+WEFT_API void set_watched(watcher who, bool on) noexcept;
+// make_ready() where somebody watches. Contexts: all but signal handlers.
+WEFT_API void tell_ready(descriptor& u) noexcept;
 
 // Kernel threads of the process that are workers.
 extern std::atomic<unsigned> workers_running;
@@ -146,8 +154,6 @@ struct alignas(64) worker : worker_front {
   // Before the pools of the scheduler go.
   void end_lending() noexcept;
   void forget_after_fork();
-  // Contexts: all but signal handlers.
-  void set_tracing(bool on) noexcept;
   scheduler& active_scheduler() noexcept { return stacked.empty() ? *main_scheduler : *stacked.back(); }
 
   void note(trace::event what, const void* unit, std::uint32_t argument = 0) noexcept {
@@ -160,7 +166,7 @@ struct alignas(64) worker : worker_front {
   WEFT_API void set_observed(bool on) noexcept;
 
  private:
-  void note_slowly(trace::event what, const void* unit, std::uint32_t argument) noexcept;
+  WEFT_API void note_slowly(trace::event what, const void* unit, std::uint32_t argument) noexcept;
   descriptor* pick() noexcept;
   descriptor* pick_scheduled() noexcept;
   void drain_inboxes() noexcept;
@@ -195,6 +201,16 @@ extern "C" WEFT_API __thread worker_front* weft_current_worker __attribute__((tl
   WEFT_READ_TLS(w, weft_current_worker);
   return *static_cast<worker*>(w);
 }
+
+// Records what the caller does, wherever it runs; in its name (mark_of()), where that is not said.
+// Contexts: all but signal handlers.
+[[gnu::always_inline]] inline void note_here(trace::event what, const void* unit) noexcept {
+  worker& w = here();
+  w.note(what, unit, trace::mark_of(w.current));
+}
+
+// The front of kernel threads that are no workers.
+[[nodiscard]] worker_front& front_of_others() noexcept;
 
 // Whether the calling kernel thread is a worker now.
 [[gnu::always_inline]] inline bool on_worker() noexcept {

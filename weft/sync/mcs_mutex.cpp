@@ -3,6 +3,7 @@
 
 #include "weft/arch/arch.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/sync/wait_told.hpp"
 
 namespace weft::sync {
 namespace {
@@ -61,6 +62,7 @@ void mcs_mutex::wait() {
   }
   waiting_node n;
   if (enqueue(n)) {
+    const wait_told told(this);
     n.sleep.wait(); // SWITCH: may resume on another worker
     take_over(n);
   }
@@ -73,6 +75,7 @@ bool mcs_mutex::wait(sched::deadline until, const std::stop_token& stop) {
   }
   auto n = std::make_unique<waiting_node>();
   if (enqueue(*n)) {
+    const wait_told told(this);
     try {
       if (n->sleep.wait(until, stop) != wait_result::notified) { // SWITCH: may resume on another worker
         waiting_node::let_go()(n.release());
@@ -91,6 +94,7 @@ bool mcs_mutex::wait(sched::deadline until, const std::stop_token& stop) {
 }
 
 void mcs_mutex::hand_over() noexcept {
+  sched::note_here(trace::event::lock_pass, this);
   auto* n = static_cast<waiting_node*>(await_link(head_.next));
   while (!n->sleep.notify()) { // GONE: *n and *this, if true
     // It has given up. Its node leaves the queue, by the same steps as the owner's.

@@ -5,6 +5,7 @@
 #include "weft/arch/arch.hpp"
 #include "weft/sched/group.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/sync/wait_told.hpp"
 
 #include <algorithm>
 
@@ -51,6 +52,7 @@ bool lock_slowly(mutex_word& word, sched::deadline until, const std::stop_token&
   if (sched::on_worker()) {
     sched::require_thread("mutex::lock");
   }
+  const wait_told told(&word);
   return slot_of(&word).acquire(word, [&](waiter& w) {
     return w.wait(until, stop) == wait_result::notified;
   }); // SWITCH: may resume on another worker
@@ -61,6 +63,7 @@ void lock_slowly(mutex_word& word) {
 }
 
 void release_contended(mutex_word& word) noexcept {
+  sched::note_here(trace::event::lock_pass, &word);
   slot_of(&word).release(word);
 }
 

@@ -10,18 +10,49 @@
 namespace weft::trace {
 
 enum class event : std::uint8_t {
-  run,        // a unit starts or goes on; argument: unit_kind
+  run,        // a unit starts or goes on; argument: run_argument()
   stop_yield, // it yielded
   stop_wait,  // it blocked
   stop_end,   // it ended
-  steal,      // argument: the victim's number
+  steal,      // argument: the track of the victim, or no_track
   park,       // the worker goes to sleep
   unpark,     // it woke
   migrate,    // a unit moved to another pool
+  search,     // the worker found nothing to run and looks further, until it runs or parks
+  create,     // a unit was made and goes into a pool; argument: mark_of() who made it, 0: the loop
+  ready,      // a unit that waited may go on; argument: mark_of() who made it so, 0: the loop
+  join,       // whoever runs here waits for the end of this unit
+  lock_wait,  // a lock is held and must be waited for; unit: its address; argument: mark_of() the waiter
+  lock_got,   // such a wait is over (also given up); the same
+  lock_pass,  // a lock that is waited for is released; unit: its address; argument: mark_of() the holder
 };
+inline constexpr unsigned event_count = static_cast<unsigned>(event::lock_pass) + 1;
 
-// The argument of event::run.
+// Where the argument is to say which object: 32 bits of its address, different for any two that are less than
+// 64 GiB apart.
+[[nodiscard]] inline std::uint32_t mark_of(const void* object) noexcept {
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(object) >> 4);
+}
+[[nodiscard]] constexpr std::uint32_t mark_of(std::uint64_t address) noexcept {
+  return static_cast<std::uint32_t>(address >> 4);
+}
+
+// No worker's: the victim of a theft from a pool that several share.
+inline constexpr std::uint32_t no_track = ~std::uint32_t{0};
+
 enum unit_kind : std::uint32_t { thread_kind = 0, tasklet_kind = 1 };
+
+// The argument of event::run: the kind, and the number of the unit's name in the track's list, from 1 on; 0:
+// no name was kept.
+[[nodiscard]] constexpr std::uint32_t run_argument(unit_kind kind, std::uint32_t name) noexcept {
+  return kind | name << 8;
+}
+[[nodiscard]] constexpr unit_kind kind_in(std::uint32_t argument) noexcept {
+  return (argument & 0xff) == tasklet_kind ? tasklet_kind : thread_kind;
+}
+[[nodiscard]] constexpr std::uint32_t name_in(std::uint32_t argument) noexcept {
+  return argument >> 8;
+}
 
 // A number with one writer at a time that anybody may read: an increment is a load and a store, no locked
 // instruction. Contexts: any. Switches: never. Errors: none; it wraps at 2^64.

@@ -35,6 +35,10 @@ ring* ring::make(std::size_t capacity) noexcept {
   }
   fresh->records = static_cast<record*>(memory);
   fresh->capacity = capacity;
+  if (!fresh->names.make()) {
+    free(fresh);
+    return nullptr;
+  }
   return fresh;
 }
 
@@ -42,6 +46,7 @@ void ring::free(ring* r) noexcept {
   if (r == nullptr) {
     return;
   }
+  r->names.free();
   static_cast<void>(os::unmap(r->records, os::round_up_to_page(r->capacity * sizeof(record))));
   delete r;
 }
@@ -60,25 +65,25 @@ recorder::~recorder() {
 
 void recorder::attach(unsigned number, const counters& kept, switch_function on_switch,
                       void* owner) noexcept {
-  session::of_process().attach(*this, number, kept, on_switch, owner);
+  session::of_process().attach(*this, number, &kept, on_switch, owner);
 }
 
 void recorder::detach() noexcept {
   session::of_process().detach(*this);
 }
 
-void recorder::add(event what, const void* unit, std::uint32_t argument) noexcept {
+void recorder::add(event what, const void* unit, std::uint32_t argument, const unit_name* name) noexcept {
   // (T1) relaxed: the fence orders it before the load below; pairs with (T2) in session::stop()
   writing_.store_relaxed(1);
   base::light_fence();
   if (session::recording()) {
     const auto now = static_cast<std::uint64_t>(os::now_ns());
-    append(record{now, reinterpret_cast<std::uintptr_t>(unit), argument, what});
+    append(record{now, reinterpret_cast<std::uintptr_t>(unit), argument, what}, name);
   }
   writing_.store_release(0); // (T3) release: publishes the record; pairs with (T4) in session::stop()
 }
 
-void recorder::append(const record& r) noexcept {
+void recorder::append(record r, const unit_name* name) noexcept {
   ring* mine = ring_.load_relaxed(); // relaxed: written by the owner, or before (T5) in session::start()
   if (mine == nullptr) [[unlikely]] {
     if (epoch_ == 0) {
@@ -91,11 +96,33 @@ void recorder::append(const record& r) noexcept {
     }
     mine->number = number_;
     mine->track = track_;
+    mine->outside = outside_;
     mine->lost = lost_;
     lost_ = 0;
     ring_.store_relaxed(mine); // relaxed: published by (T3)
   }
+  if (name != nullptr) {
+    r.argument = run_argument(kind_in(r.argument), mine->names.number_of(*name));
+  }
   mine->append(r);
+}
+
+void shared_recorder::attach(recorder::switch_function on_switch, void* owner) noexcept {
+  recorder_.outside_ = true;
+  session::of_process().attach(recorder_, 0, nullptr, on_switch, owner);
+  session::of_process().remember(*this);
+}
+
+void shared_recorder::add(event what, const void* unit, std::uint32_t argument) noexcept {
+  const std::scoped_lock held(lock_);
+  recorder_.add(what, unit, argument);
+}
+
+// Another kernel thread may have held the lock.
+void shared_recorder::forget_after_fork() noexcept {
+  ::new (static_cast<void*>(&lock_)) std::mutex;
+  recorder_.writing_.store_relaxed(0); // relaxed: there is one kernel thread
+  recorder_.on_switch_(recorder_.owner_, false);
 }
 
 } // namespace weft::trace

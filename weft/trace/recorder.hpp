@@ -4,21 +4,17 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 
 #include "weft/base/atomic.hpp"
 #include "weft/base/export.hpp"
 #include "weft/trace/event.hpp"
+#include "weft/trace/record.hpp"
 
 namespace weft::trace {
 
-struct record {
-  std::uint64_t time_ns; // os::now_ns()
-  std::uint64_t unit;    // address of the descriptor: an identity for the length of a run
-  std::uint32_t argument;
-  event what;
-};
-
 struct ring;
+struct unit_name;
 
 // Ownership: `writing_` and what `ring_` points to belong to the worker (whoever calls add()); `ring_` goes
 // over
@@ -58,26 +54,51 @@ class WEFT_API recorder {
 
   // Appends, if a session is on; overwrites the oldest when the ring is full. The first event of a session
   // allocates the ring; without memory for it, events are counted as dropped.
+  // `name`: of the unit that runs, for event::run; its number goes into the argument.
   // Contexts: the worker that owns it. Switches: never. Errors: none.
-  void add(event what, const void* unit, std::uint32_t argument = 0) noexcept;
+  void add(event what, const void* unit, std::uint32_t argument = 0,
+           const unit_name* name = nullptr) noexcept;
+
+  // What the argument of event::steal calls this one. Contexts: any, between attach() and the end of its
+  // life.
+  [[nodiscard]] std::uint32_t track() const noexcept { return track_; }
 
  private:
   friend class session;
+  friend class shared_recorder;
 
-  void append(const record& r) noexcept;
+  void append(record r, const unit_name* name) noexcept;
 
   base::atomic<ring*> ring_{nullptr};
   base::atomic<std::uint32_t> writing_{0};
   std::uint64_t lost_ = 0; // events that found no ring; the owner's, as the ring's content
+  bool outside_ = false;
 
   recorder* next_ = nullptr;
   recorder* previous_ = nullptr;
   std::uint64_t epoch_ = 0; // of the process at attach(), 0: not attached; fork() begins a new one
   unsigned number_ = 0;
-  unsigned track_ = 0; // no two recorders of a process have the same
+  std::uint32_t track_ = 0; // no two recorders of a process have the same
   const counters* kept_ = nullptr;
   switch_function on_switch_ = nullptr;
   void* owner_ = nullptr;
+};
+
+// For all kernel threads that are no workers, together: one records at a time.
+class WEFT_API shared_recorder {
+ public:
+  // As recorder::attach(). Once a process; *this must live as long. `on_switch` may be called in the child of
+  // fork(), too.
+  void attach(recorder::switch_function on_switch, void* owner) noexcept;
+  // As recorder::add(). Contexts: thread, foreign kernel thread. Switches: never (may block on a lock).
+  void add(event what, const void* unit, std::uint32_t argument = 0) noexcept;
+
+ private:
+  friend class session;
+  void forget_after_fork() noexcept;
+
+  std::mutex lock_;
+  recorder recorder_;
 };
 
 } // namespace weft::trace

@@ -6,7 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "weft/trace/recorder.hpp"
+#include "weft/trace/name_table.hpp"
+#include "weft/trace/record.hpp"
 
 namespace weft::trace {
 
@@ -20,8 +21,10 @@ struct ring {
   std::uint64_t written;
   std::uint64_t lost; // events before it could be allocated
   unsigned number;    // of the worker
-  unsigned track;
+  std::uint32_t track;
+  bool outside;    // of the kernel threads that are no workers
   ring* following; // in the session's list
+  name_table names;
 
   // Null without memory. Contexts: all but signal handlers. Switches: never.
   static ring* make(std::size_t capacity) noexcept;
@@ -39,6 +42,12 @@ struct ring {
   [[nodiscard]] const record& at(std::uint64_t index) const noexcept {
     return records[(next + capacity - kept() + index) % capacity];
   }
+  // What is kept, in two parts: the newer one follows the older.
+  [[nodiscard]] std::span<const record> older() const noexcept {
+    return written < capacity ? std::span<const record>{}
+                              : std::span<const record>{records + next, capacity - next};
+  }
+  [[nodiscard]] std::span<const record> newer() const noexcept { return {records, next}; }
 };
 
 } // namespace weft::trace

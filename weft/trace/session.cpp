@@ -7,7 +7,9 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -20,13 +22,16 @@
 #include "weft/base/fence.hpp"
 #include "weft/base/knob.hpp"
 #include "weft/os/clock.hpp"
-#include "weft/trace/timeline.hpp"
+#include "weft/trace/control.hpp"
+#include "weft/trace/file_form.hpp"
 
 namespace weft::trace {
 namespace {
 
-constinit base::text_knob trace_knob{
-    "WEFT_TRACE", nullptr, "file for a timeline of the workers, from their start to the program's exit"};
+constinit base::text_knob trace_knob{"WEFT_TRACE", nullptr,
+                                     "file for a trace of the workers, from their start to the program's "
+                                     "exit; *.weft: raw, for the tool weft; "
+                                     "else a timeline in JSON"};
 const base::knob_list listed{trace_knob};
 
 constinit session the_session;
@@ -40,6 +45,13 @@ static_assert(std::is_trivially_destructible_v<session>, "workers may detach whi
   throw std::system_error(error, std::system_category(),
                           "weft: the trace cannot be written to " + path + "; it is kept for another path");
 }
+
+struct ring_list {
+  ring_list() = default;
+  ring_list(const ring_list&) = delete;
+  ~ring_list() { ring::free_list(first); }
+  ring* first = nullptr;
+};
 
 // No handler before or after the fork in the parent: the child makes the lock anew and leaks what it guards,
 // so the lock needs no place in the order in which other rooms take theirs.
@@ -57,7 +69,7 @@ session& session::of_process() noexcept {
 
 // --- recorders ---
 
-void session::attach(recorder& r, unsigned number, const counters& kept, recorder::switch_function on_switch,
+void session::attach(recorder& r, unsigned number, const counters* kept, recorder::switch_function on_switch,
                      void* owner) noexcept {
   std::lock_guard held(lock_);
   if (r.epoch_ == epoch_) {
@@ -70,7 +82,7 @@ void session::attach(recorder& r, unsigned number, const counters& kept, recorde
   r.epoch_ = epoch_;
   r.number_ = number;
   r.track_ = tracks_++;
-  r.kept_ = &kept;
+  r.kept_ = kept;
   r.on_switch_ = on_switch;
   r.owner_ = owner;
   r.previous_ = nullptr;
@@ -82,6 +94,9 @@ void session::attach(recorder& r, unsigned number, const counters& kept, recorde
     on_switch(owner, true);
   } else if (!std::exchange(environment_read_, true)) {
     start_as_environment_says();
+  }
+  if (!std::exchange(control_read_, true)) {
+    open_control_if_asked();
   }
 }
 
@@ -103,8 +118,15 @@ void session::detach(recorder& r) noexcept {
   if (recording()) {
     r.on_switch_(r.owner_, false);
   }
-  retired_ += *r.kept_;
+  if (r.kept_ != nullptr) {
+    retired_ += *r.kept_;
+  }
   take_ring(r);
+}
+
+void session::remember(shared_recorder& outside) noexcept {
+  std::lock_guard held(lock_);
+  outside_ = &outside;
 }
 
 void session::take_ring(recorder& r) noexcept {
@@ -118,14 +140,19 @@ void session::take_ring(recorder& r) noexcept {
 // --- starting and stopping ---
 
 void session::start(std::string path) {
-  std::lock_guard held(lock_);
-  start_locked(std::move(path));
-}
-
-void session::start_locked(std::string path) {
   if (path.empty()) {
     refuse(std::errc::invalid_argument, "weft: a trace needs the path of a file");
   }
+  std::lock_guard held(lock_);
+  start_locked(std::move(path), starter::program);
+}
+
+void session::start_in_memory(starter who) {
+  std::lock_guard held(lock_);
+  start_locked({}, who);
+}
+
+void session::start_locked(std::string path, starter who) {
   if (recording()) {
     refuse(std::errc::operation_in_progress, "weft: a trace is being recorded already");
   }
@@ -137,6 +164,7 @@ void session::start_locked(std::string path) {
     path_ = new std::string;
   }
   *path_ = std::move(path);
+  starter_ = who;
   environment_read_ = true; // whoever starts a session by hand has decided
   begin_ns_ = os::now_ns();
   recording_.store_release(
@@ -146,9 +174,11 @@ void session::start_locked(std::string path) {
   }
 }
 
-void session::stop() noexcept {
+void session::stop(starter who) noexcept {
   std::lock_guard held(lock_);
-  stop_locked();
+  if (starter_ == who) {
+    stop_locked();
+  }
 }
 
 void session::stop_locked() noexcept {
@@ -175,25 +205,82 @@ void session::stop_locked() noexcept {
 
 void session::write(const std::string& path) {
   std::lock_guard held(lock_);
+  if (starter_ != starter::program) {
+    return;
+  }
   if (recording()) {
     refuse(std::errc::operation_in_progress, "weft: the trace is still being recorded; stop it first");
   }
-  if (kept_ != nullptr) {
-    write_locked(path.empty() ? *path_ : path);
+  if (kept_ == nullptr) {
+    return;
   }
+  if (path.empty() && path_->empty()) {
+    refuse(std::errc::invalid_argument, "weft: this trace was started without a file; it is kept");
+  }
+  write_locked(path.empty() ? *path_ : path);
 }
 
 void session::write_locked(const std::string& path) {
-  const timeline what{begin_ns_, end_ns_, kept_, totals_at_stop_};
-  if (const int error = write_timeline(path.c_str(), what); error != 0) {
+  if (const int error = write_in_form_of(path.c_str(), view_locked()); error != 0) {
     refuse_file(error, path);
   }
   ring::free_list(std::exchange(kept_, nullptr));
 }
 
-void session::discard() noexcept {
+trace::recording session::take(starter who) {
   std::lock_guard held(lock_);
-  if (!recording()) {
+  if (starter_ != who) {
+    return {};
+  }
+  if (recording()) {
+    refuse(std::errc::operation_in_progress, "weft: the trace is still being recorded; stop it first");
+  }
+  trace::recording all = view_locked();
+  auto owned = std::make_shared<ring_list>(); // the last that can fail
+  owned->first = std::exchange(kept_, nullptr);
+  all.memory = std::move(owned);
+  return all;
+}
+
+summary session::summarise_kept() {
+  std::lock_guard held(lock_);
+  if (starter_ != starter::program) {
+    return {};
+  }
+  if (recording()) {
+    refuse(std::errc::operation_in_progress, "weft: the trace is still being recorded; stop it first");
+  }
+  summary all = summarise(view_locked());
+  ring::free_list(std::exchange(kept_, nullptr));
+  return all;
+}
+
+trace::recording session::view_locked() {
+  trace::recording all;
+  all.begin_ns = begin_ns_;
+  all.end_ns = end_ns_;
+  all.process = ::getpid();
+  std::snprintf(all.program, sizeof all.program, "%s", program_invocation_short_name);
+  all.totals = totals_at_stop_;
+  for (ring* r = kept_; r != nullptr; r = r->following) {
+    if (describe_ != nullptr) {
+      r->names.resolve(describe_);
+    }
+    all.tracks.push_back(
+        {r->number, r->track, r->outside, r->dropped(), r->older(), r->newer(), r->names.all()});
+  }
+  std::sort(all.tracks.begin(), all.tracks.end(), [](const track& a, const track& b) { return a.id < b.id; });
+  return all;
+}
+
+void session::describe_with(describe_function describe) noexcept {
+  std::lock_guard held(lock_);
+  describe_ = describe;
+}
+
+void session::discard(starter who) noexcept {
+  std::lock_guard held(lock_);
+  if (!recording() && starter_ == who) {
     ring::free_list(std::exchange(kept_, nullptr));
   }
 }
@@ -224,7 +311,9 @@ counters session::total() noexcept {
 counters session::total_locked() noexcept {
   counters sum = retired_;
   for (const recorder* r = recorders_; r != nullptr; r = r->next_) {
-    sum += *r->kept_;
+    if (r->kept_ != nullptr) {
+      sum += *r->kept_;
+    }
   }
   return sum;
 }
@@ -245,7 +334,7 @@ void session::start_as_environment_says() noexcept {
   }
   ::close(file);
   try {
-    start_locked(path);
+    start_locked(path, starter::program);
     std::atexit([] { the_session.write_at_exit(); });
   } catch (const std::exception& e) {
     base::warn("WEFT_TRACE=%s: %s", path, e.what());
@@ -271,6 +360,11 @@ void session::forget_after_fork() noexcept {
   recorders_ = nullptr;
   kept_ = nullptr;
   path_ = nullptr;
+  starter_ = starter::program;
+  close_control_after_fork();
+  if (outside_ != nullptr) {
+    outside_->forget_after_fork();
+  }
   retired_ = {};
   ++epoch_;
 }

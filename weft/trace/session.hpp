@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -11,7 +12,9 @@
 #include "weft/base/export.hpp"
 #include "weft/trace/event.hpp"
 #include "weft/trace/recorder.hpp"
+#include "weft/trace/recording.hpp"
 #include "weft/trace/ring.hpp"
+#include "weft/trace/summary.hpp"
 
 namespace weft::trace {
 
@@ -24,21 +27,36 @@ namespace weft::trace {
 // in write()).
 class WEFT_API session {
  public:
+  // On whose behalf it records. One session at a time, and only its starter ends it.
+  enum class starter : std::uint8_t { program, control };
+
   static session& of_process() noexcept;
 
   // Starts recording; `path` is where write() will put it. Errors: std::system_error, and nothing has
   // changed: an empty path (invalid_argument), a session that is on (operation_in_progress), records that
   // have not been written yet (device_or_resource_busy).
   void start(std::string path);
+  // The same without a file: take() has what was recorded. Errors: as start() but for the path.
+  void start_in_memory(starter who = starter::program);
   // Ends recording and keeps the records. Waits for workers that are just recording an event. Nothing if it
-  // is not on.
-  void stop() noexcept;
-  // Writes what is kept as a Chrome Trace Event file, to `path` or, if that is empty, to the path of start();
-  // then forgets it. Nothing kept: nothing is written. Errors: std::system_error with the path in its text;
-  // everything is still kept then (the file may be there in part).
+  // is not on, or was started by the other.
+  void stop(starter who = starter::program) noexcept;
+  // Writes what is kept to `path` or, if that is empty, to the path of start(), in the form that the path
+  // says (file_form_of()); then forgets it. Nothing kept: nothing is written. Errors: std::system_error with
+  // the path in its text, everything is still kept then (the file may be there in part); invalid_argument, no
+  // path is known; operation_in_progress.
   void write(const std::string& path = {});
+  // What is kept, which the session forgets; with no events if nothing is. Errors: std::bad_alloc,
+  // operation_in_progress; everything is still kept then.
+  [[nodiscard]] trace::recording take(starter who = starter::program);
+  // The same, summarised; then the session forgets it. Errors: as take().
+  [[nodiscard]] summary summarise_kept();
   // Forgets what is kept. Nothing while recording.
-  void discard() noexcept;
+  void discard(starter who = starter::program) noexcept;
+
+  // How addresses of functions become names: given once, by a room that knows.
+  using describe_function = void (*)(const void* address, char* buffer, std::size_t bytes);
+  void describe_with(describe_function describe) noexcept;
 
   [[nodiscard]] bool active() const noexcept { return recording(); }
   // Events kept since the last stop(), and those that went because a ring was full or could not be had.
@@ -55,13 +73,16 @@ class WEFT_API session {
 
  private:
   friend class recorder;
+  friend class shared_recorder;
 
-  void attach(recorder& r, unsigned number, const counters& kept, recorder::switch_function on_switch,
+  void attach(recorder& r, unsigned number, const counters* kept, recorder::switch_function on_switch,
               void* owner) noexcept;
   void detach(recorder& r) noexcept;
-  void start_locked(std::string path);
+  void remember(shared_recorder& outside) noexcept;
+  void start_locked(std::string path, starter who);
   void stop_locked() noexcept;
   void write_locked(const std::string& path);
+  [[nodiscard]] trace::recording view_locked();
   void start_as_environment_says() noexcept;
   void write_at_exit() noexcept;
   void take_ring(recorder& r) noexcept;
@@ -71,7 +92,10 @@ class WEFT_API session {
 
   std::mutex lock_;
   recorder* recorders_ = nullptr;
+  shared_recorder* outside_ = nullptr;
   ring* kept_ = nullptr;
+  starter starter_ = starter::program; // of the session that is on, or of what is kept
+  describe_function describe_ = nullptr;
   std::string* path_ = nullptr; // of the last start(); never freed, so that the session outlives all statics
   std::int64_t begin_ns_ = 0;
   std::int64_t end_ns_ = 0;
@@ -80,6 +104,7 @@ class WEFT_API session {
   std::uint64_t epoch_ = 1;
   unsigned tracks_ = 0;
   bool environment_read_ = false;
+  bool control_read_ = false;
 };
 
 } // namespace weft::trace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tests/unit/trace/fixture.hpp"
-#include "weft/trace/text_file.hpp"
+#include "weft/trace/output_file.hpp"
 
 #include <cerrno>
 #include <fstream>
@@ -156,12 +156,12 @@ TEST_F(session_test, a_bad_path_in_the_environment_is_said_and_no_error_of_the_p
   EXPECT_NE(said.find("WEFT_TRACE=/nonexistent-folder/trace.json: No such file"), std::string::npos) << said;
 }
 
-TEST(text_file, tells_the_first_error_at_the_end) {
-  text_file missing;
+TEST(output_file, tells_the_first_error_at_the_end) {
+  output_file missing;
   EXPECT_EQ(missing.create("/nonexistent-folder/x"), ENOENT);
   missing.print("x");
   EXPECT_EQ(missing.close(), ENOENT);
-  text_file full;
+  output_file full;
   EXPECT_EQ(full.create("/dev/full"), 0);
   for (int i = 0; i < 100'000; ++i) {
     full.print("%d ", i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "weft/trace/text_file.hpp"
+#include "weft/trace/output_file.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -18,11 +18,11 @@ constexpr std::size_t buffer_bytes = 64 << 10;
 
 } // namespace
 
-text_file::~text_file() {
+output_file::~output_file() {
   static_cast<void>(close());
 }
 
-int text_file::create(const char* path) noexcept {
+int output_file::create(const char* path) noexcept {
   buffer_ = new (std::nothrow) char[buffer_bytes];
   if (buffer_ == nullptr) {
     return error_ = ENOMEM;
@@ -34,7 +34,16 @@ int text_file::create(const char* path) noexcept {
   return error_;
 }
 
-void text_file::print(const char* format, ...) noexcept {
+int output_file::adopt(int file) noexcept {
+  buffer_ = new (std::nothrow) char[buffer_bytes];
+  if (buffer_ == nullptr) {
+    return error_ = ENOMEM;
+  }
+  file_ = file;
+  return 0;
+}
+
+void output_file::print(const char* format, ...) noexcept {
   char line[512];
   std::va_list arguments;
   va_start(arguments, format);
@@ -47,7 +56,7 @@ void text_file::print(const char* format, ...) noexcept {
   put(line, static_cast<std::size_t>(length));
 }
 
-void text_file::print_escaped(const char* text) noexcept {
+void output_file::print_escaped(const char* text) noexcept {
   for (; *text != '\0'; ++text) {
     const bool plain = *text >= ' ' && *text <= '~';
     if (*text == '"' || *text == '\\') {
@@ -57,7 +66,8 @@ void text_file::print_escaped(const char* text) noexcept {
   }
 }
 
-void text_file::put(const char* text, std::size_t bytes) noexcept {
+void output_file::put(const void* begin, std::size_t bytes) noexcept {
+  const char* text = static_cast<const char*>(begin);
   while (bytes != 0 && error_ == 0) {
     const std::size_t part = std::min(bytes, buffer_bytes - used_);
     std::memcpy(buffer_ + used_, text, part);
@@ -70,7 +80,7 @@ void text_file::put(const char* text, std::size_t bytes) noexcept {
   }
 }
 
-void text_file::flush() noexcept {
+void output_file::flush() noexcept {
   std::size_t done = 0;
   while (done < used_ && error_ == 0) {
     const ssize_t now = ::write(file_, buffer_ + done, used_ - done);
@@ -83,7 +93,7 @@ void text_file::flush() noexcept {
   used_ = 0;
 }
 
-int text_file::close() noexcept {
+int output_file::close() noexcept {
   if (file_ >= 0) {
     flush();
     if (::close(file_) != 0 && error_ == 0) {

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// weft: looks at programs that use the library, from outside.
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <exception>
+
+#include "tools/weft/trace_command.hpp"
+
+int main(int argc, char** argv) {
+  CLI::App app{"Looks at programs that use the library Weft, while they run or afterwards", "weft"};
+  app.require_subcommand(1);
+  weft::tool::add_trace_command(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 1;
+  }
+  return 0;
+}
