@@ -60,6 +60,7 @@ void mcs_mutex::wait() {
     sched::require_thread("mcs_mutex::lock");
   }
   waiting_node n;
+  n.sleep.why = {unit::wait_kind::mcs_mutex, 0, this};
   if (enqueue(n)) {
     n.sleep.wait(); // SWITCH: may resume on another worker
     take_over(n);
@@ -72,6 +73,7 @@ bool mcs_mutex::wait(sched::deadline until, const std::stop_token& stop) {
     sched::require_thread("mcs_mutex::lock");
   }
   auto n = std::make_unique<waiting_node>();
+  n->sleep.why = {unit::wait_kind::mcs_mutex, 0, this};
   if (enqueue(*n)) {
     try {
       if (n->sleep.wait(until, stop) != wait_result::notified) { // SWITCH: may resume on another worker

@@ -53,6 +53,11 @@ struct context {
   [[no_unique_address]] sanitizer::fiber fiber;
 };
 
+// For debuggers: the registers are in a ucontext_t, whose layout is the C library's.
+inline constexpr bool has_walkable_contexts = false;
+inline constexpr unsigned dwarf_sp = 0;
+inline constexpr unsigned dwarf_fp = 0;
+
 // Of a suspended context, for display. Null: this port cannot tell.
 inline const void* stack_pointer_of(const context&) noexcept {
   return nullptr;
@@ -102,6 +107,11 @@ inline void call_on_fresh(void*, entry_function, void*) noexcept {
 }
 inline void*& idle_word(context& idle) noexcept {
   return idle.entry_argument;
+}
+
+// The low half of the frame's address with bit 0 set, never 0: tells a debugger whose stack the caller is on.
+[[gnu::always_inline]] inline std::uint32_t stack_mark() noexcept {
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))) | 1;
 }
 
 [[gnu::always_inline]] inline bool stack_is_above(const std::byte* const& floor) noexcept {
