@@ -154,10 +154,11 @@ namespace {
 [[gnu::always_inline]] inline int lock(ABT_mutex handle) noexcept {
   if (is_null(handle) || !mutex::unsafe_at(handle).is_plain()) [[unlikely]]
     return lock_slowly(handle);
-  if (const std::uint32_t displaced = mutex::unsafe_at(handle).take(); displaced != sync::word_free)
-      [[unlikely]]
+  const std::uint32_t displaced = mutex::unsafe_at(handle).take();
+  static_assert(sync::word_free == 0 && ABT_SUCCESS == 0);
+  if (!arch::is_zero(displaced)) [[unlikely]]
     return lock_taken(handle, displaced);
-  return ABT_SUCCESS;
+  return static_cast<int>(displaced);
 }
 [[gnu::always_inline]] inline int unlock(ABT_mutex handle) noexcept {
   if (is_null(handle) || !mutex::unsafe_at(handle).is_plain()) [[unlikely]]

@@ -130,6 +130,18 @@ void forked() {
   stay();
 }
 
+// Thousands wait for one mutex, so that the owner's mark is that far away.
+void many() {
+  weft::runtime::start({.workers = 1, .pools = weft::sched::arrangement::pool_per_worker});
+  static weft::mutex held;
+  held.lock();
+  std::vector<weft::thread> t;
+  for (int i = 0; i < 5000; ++i)
+    t.push_back(start("one-of-many", [] { held.lock(); }));
+  let_others_come(5);
+  stay();
+}
+
 std::atomic<bool> told_to_end{false};
 
 long fib(int n) {
@@ -178,8 +190,10 @@ int main(int count, char** arguments) {
     hosted();
   if (std::strcmp(which, "forked") == 0)
     forked();
+  if (std::strcmp(which, "many") == 0)
+    many();
   if (std::strcmp(which, "busy") == 0)
     return busy();
-  std::fprintf(stderr, "usage: %s states|deadlock|recursive|hosted|forked|busy\n", arguments[0]);
+  std::fprintf(stderr, "usage: %s states|deadlock|recursive|hosted|forked|many|busy\n", arguments[0]);
   return 2;
 }

@@ -5,6 +5,7 @@ source this file, or let gdb find it beside libweft.so (docs/guide/debugging.md)
 Weft: all is read by the table weft_debug_layout (docs/design/inspection.md), live or from a core. The walk is that
 of tools/weft/units.cpp and waits.cpp.
 """
+import bisect
 import struct
 
 import gdb
@@ -166,8 +167,11 @@ class Program:
         for w in self.workers:
             self.add(w.current)
         self.read_stacks()
+        accounted = {u.join for u in self.units}  # known to wait for an end
+        accounted |= {layout.field(u.stack, 'stack.owner') for u in self.units if u.stack and not u.owns_stack}
         for u in list(self.units):
-            self.look_for_hosted(u)
+            self.look_for_hosted(u, accounted)
+        self.index_stacks()
         for u in self.units:
             self.explain(u)
         self.find_joins()
@@ -235,10 +239,10 @@ class Program:
                     self.add(owner)
             slab = field(slab, 'stack_slab.next')
 
-    def look_for_hosted(self, u):
+    def look_for_hosted(self, u, accounted):
         """A forked call that waits on its joiner's stack, where its descriptor is too."""
-        hosts = not u.worker and (u.state == 'running' or (u.state == 'blocked' and not u.kind_of_wait))
-        if not hosts or not u.stack:
+        unexplained = u.state == 'blocked' and not u.kind_of_wait and u.at not in accounted
+        if u.worker or not u.stack or (u.state != 'running' and not unexplained):
             return
         layout, page = self.layout, 4096
         size, align = layout['unit.size'], layout['unit.align']
@@ -267,7 +271,9 @@ class Program:
         elif u.object:
             u.waits += f' {u.object:#x}'
         if u.kind_of_wait == 'mutex':
-            self.find_owner(u)
+            if u.object not in self.owners:
+                self.owners[u.object] = self.follow_marks(u.object)
+            u.on, u.owner = self.owners[u.object]
         elif u.kind_of_wait == 'MCS mutex' or u.kind_of_wait.startswith('shared mutex'):
             u.owner = 'not recorded'
 
@@ -291,31 +297,36 @@ class Program:
                 if u is not inner and not u.on:
                     u.waits, u.on = f'end of {inner.title()}, on its own stack', inner
 
+    def index_stacks(self):
+        outermost = {}  # of those who share a stack
+        for u in self.units:
+            if u.stack and u.state != 'finished' and (u.stack not in outermost or u.owns_stack):
+                outermost[u.stack] = u
+        self.stacks = sorted(((u.low % 2 ** 32, u.top - u.low, u) for u in outermost.values()), key=lambda s: s[0])
+        self.lows = [low for low, _, _ in self.stacks]
+        self.on_mutexes = {(u.stack, u.object): u for u in self.units if u.kind_of_wait == 'mutex'}
+        self.owners = {}
+
     def unit_by_mark(self, mark):
         """The outermost unit on the stack to whose addresses the mark belongs."""
-        found = None
-        for u in self.units:
-            if u.stack and u.state != 'finished' and (mark - 1 - u.low) % 2 ** 32 < u.top - u.low:
-                if found is None or u.owns_stack:
-                    found = u
-        return found
+        if not self.stacks:
+            return None
+        low, size, u = self.stacks[bisect.bisect_right(self.lows, mark - 1) - 1]
+        return u if (mark - 1 - low) % 2 ** 32 < size else None
 
-    def find_owner(self, u):
-        mark, seen = number(u.object, 4) or 0, []
-        if mark == 0:  # it has just been released
-            u.owner = 'nobody'
-            return
+    def follow_marks(self, mutex):
+        """Who holds it: a unit, or words."""
+        mark, seen = number(mutex, 4) or 0, set()
+        if mark == 0:
+            return None, 'nobody'  # it has just been released
         while True:
             holder = self.unit_by_mark(mark) if mark % 2 else None
             if holder is None:
-                u.owner = 'a kernel thread?'
-                return
-            waiter = next((w for w in self.units if w.stack == holder.stack and w.kind_of_wait == 'mutex' and
-                           w.object == u.object), None)
-            if waiter is None or waiter in seen or not waiter.displaced:
-                u.on = holder
-                return
-            seen.append(waiter)
+                return None, 'a kernel thread?'
+            waiter = self.on_mutexes.get((holder.stack, mutex))
+            if waiter is None or waiter.at in seen or not waiter.displaced:
+                return holder, ''
+            seen.add(waiter.at)
             mark = waiter.displaced
 
     def circles(self):

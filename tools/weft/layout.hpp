@@ -26,7 +26,7 @@ class layout {
     std::uint64_t number;
     address at;
   };
-  std::map<std::string, entry> entries_;
+  std::map<std::string, entry, std::less<>> entries_;
   std::map<std::pair<std::string, std::uint64_t>, std::string> names_;
 };
 

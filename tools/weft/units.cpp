@@ -20,6 +20,11 @@ class process_units::reader {
     for (const worker_info& w : into_.workers_)
       add(w.current);
     read_stacks();
+    for (const unit_info& u : into_.units_) {
+      accounted_.insert(u.join_word); // the joiner waits for it
+      if (u.worker == nobody && pointer(u.stack, "stack.owner") != u.at)
+        accounted_.insert(pointer(u.stack, "stack.owner")); // waits for it on its own stack
+    }
     for (std::size_t i = 0; i < into_.units_.size(); ++i) // may add to them
       look_for_hosted(i);
   }
@@ -208,8 +213,8 @@ class process_units::reader {
   // is in its frames: one that names this stack.
   void look_for_hosted(std::size_t index) {
     const unit_info u = into_.units_[index];
-    const bool hosts = u.worker == nobody && (u.state == "running" || (u.state == "blocked" && !u.announced));
-    if (!hosts || u.stack == 0)
+    const bool unexplained = u.state == "blocked" && !u.announced && !accounted_.contains(u.at);
+    if (u.worker != nobody || u.stack == 0 || (u.state != "running" && !unexplained))
       return;
     constexpr std::size_t most = 256 << 10; // of a stack; from its top
     constexpr std::size_t page = 4096;
@@ -235,6 +240,7 @@ class process_units::reader {
   const layout& table_;
   process_units& into_;
   std::unordered_map<address, int> pools_; // of workers, by number
+  std::unordered_set<address> accounted_;  // it is known what they wait for
   const address primary_ = pointer(table_.root("root.primary")).value_or(0);
   const std::uint64_t blocked_ = table_.number("state:blocked");
 };

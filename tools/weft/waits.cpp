@@ -6,7 +6,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <map>
+#include <iterator>
+#include <unordered_set>
 
 namespace weft::tool {
 namespace {
@@ -31,6 +32,7 @@ std::string title(const process_units& units, std::size_t unit) {
 
 waits::waits(target& of, const layout& table, const process_units& units)
     : target_(of), table_(table), units_(units), waits_(units.units().size()) {
+  index_stacks();
   for (std::size_t i = 0; i < waits_.size(); ++i)
     explain(i);
   find_joins();
@@ -54,8 +56,11 @@ void waits::explain(std::size_t index) {
   } else if (u.object != 0) {
     w.what += " " + hexadecimal(u.object);
   }
-  if (is(table_, u, "mutex"))
-    find_owner(index);
+  if (is(table_, u, "mutex")) {
+    const owner& o = owner_of(u.object);
+    w.on = o.unit;
+    w.owner = o.other;
+  }
   if (is(table_, u, "MCS mutex") || w.what.starts_with("shared mutex"))
     w.owner = "not recorded";
 }
@@ -98,27 +103,33 @@ void waits::find_hosts() {
 }
 
 // Of the units on one stack it is the outermost, which waits for the others: right for circles in any case.
-std::size_t waits::unit_by_mark(std::uint32_t mark) const {
-  std::size_t found = nobody;
+void waits::index_stacks() {
+  std::map<address, stack_range> by_record;
   for (std::size_t i = 0; i < waits_.size(); ++i) {
     const unit_info& u = units_.units()[i];
-    const std::uint32_t offset = mark - 1 - static_cast<std::uint32_t>(u.stack_low);
-    if (u.stack == 0 || u.state == "finished" || offset >= u.stack_top - u.stack_low)
+    if (u.stack == 0 || u.state == "finished")
       continue;
-    const bool owns_stack = target_.get<address>(u.stack + table_.number("stack.owner")).value_or(0) == u.at;
-    if (found == nobody || owns_stack)
-      found = i;
+    const stack_range range{static_cast<std::uint32_t>(u.stack_low), u.stack_top - u.stack_low, i};
+    const auto [place, fresh] = by_record.try_emplace(u.stack, range);
+    if (!fresh && target_.get<address>(u.stack + table_.number("stack.owner")) == u.at)
+      place->second.unit = i;
+    if (is(table_, u, "mutex"))
+      on_mutexes_[{u.stack, u.object}] = i;
   }
-  return found;
+  for (const auto& [record, range] : by_record)
+    stacks_.push_back(range);
+  std::sort(stacks_.begin(), stacks_.end(),
+            [](const stack_range& a, const stack_range& b) { return a.low < b.low; });
 }
 
-std::size_t waits::waiter_on_stack(address stack, address mutex) const {
-  for (std::size_t i = 0; i < waits_.size(); ++i) {
-    const unit_info& u = units_.units()[i];
-    if (u.stack == stack && u.object == mutex && is(table_, u, "mutex"))
-      return i;
-  }
-  return nobody;
+std::size_t waits::unit_by_mark(std::uint32_t mark) const {
+  const std::uint32_t at = mark - 1;
+  auto next = std::upper_bound(stacks_.begin(), stacks_.end(), at,
+                               [](std::uint32_t a, const stack_range& s) { return a < s.low; });
+  if (stacks_.empty())
+    return nobody;
+  const stack_range& s = next == stacks_.begin() ? stacks_.back() : *std::prev(next);
+  return at - s.low < s.size ? s.unit : nobody; // modulo 2^32: the last may go beyond it
 }
 
 std::string waits::kernel_thread_by_mark(std::uint32_t mark) const {
@@ -130,29 +141,29 @@ std::string waits::kernel_thread_by_mark(std::uint32_t mark) const {
   return "?";
 }
 
-void waits::find_owner(std::size_t index) {
-  const address mutex = units_.units()[index].object;
+const waits::owner& waits::owner_of(address mutex) {
+  const auto [place, fresh] = owners_.try_emplace(mutex);
+  if (fresh)
+    place->second = follow_marks(mutex);
+  return place->second;
+}
+
+waits::owner waits::follow_marks(address mutex) const {
   std::uint32_t mark = target_.get<std::uint32_t>(mutex).value_or(0);
-  std::vector<std::size_t> seen;
-  wait_info& w = waits_[index];
-  if (mark == 0) { // it has just been released
-    w.owner = "nobody";
-    return;
-  }
+  if (mark == 0)
+    return {nobody, "nobody"}; // it has just been released
+  std::unordered_set<std::size_t> seen;
   for (;;) {
     const std::size_t holder = mark % 2 != 0 ? unit_by_mark(mark) : nobody;
-    if (holder == nobody) {
-      w.owner = kernel_thread_by_mark(mark);
-      return;
-    }
-    const std::size_t waiter = waiter_on_stack(units_.units()[holder].stack, mutex);
-    const bool again = std::find(seen.begin(), seen.end(), waiter) != seen.end();
-    if (waiter == nobody || again || units_.units()[waiter].displaced == 0) {
-      w.on = holder;
-      return;
-    }
-    seen.push_back(waiter);
-    mark = units_.units()[waiter].displaced;
+    if (holder == nobody)
+      return {nobody, kernel_thread_by_mark(mark)};
+    const auto waiter = on_mutexes_.find({units_.units()[holder].stack, mutex});
+    if (waiter == on_mutexes_.end() || !seen.insert(waiter->second).second)
+      return {holder, {}};
+    const std::uint32_t displaced = units_.units()[waiter->second].displaced;
+    if (displaced == 0)
+      return {holder, {}};
+    mark = displaced;
   }
 }
 

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "tools/weft/units.hpp"
@@ -25,18 +28,32 @@ class waits {
   [[nodiscard]] std::vector<std::vector<std::size_t>> circles() const;
 
  private:
+  struct owner {
+    std::size_t unit = nobody;
+    std::string other; // if it is no unit
+  };
+  struct stack_range {
+    std::uint32_t low; // half of the lowest address
+    std::uint64_t size;
+    std::size_t unit; // the outermost one on it
+  };
+
   void find_joins();
   void find_hosts();
   void explain(std::size_t unit);
-  void find_owner(std::size_t unit);
+  void index_stacks();
+  const owner& owner_of(address mutex);
+  [[nodiscard]] owner follow_marks(address mutex) const;
   [[nodiscard]] std::size_t unit_by_mark(std::uint32_t mark) const;
-  [[nodiscard]] std::size_t waiter_on_stack(address stack, address mutex) const;
   [[nodiscard]] std::string kernel_thread_by_mark(std::uint32_t mark) const;
 
   target& target_;
   const layout& table_;
   const process_units& units_;
   std::vector<wait_info> waits_;
+  std::vector<stack_range> stacks_;                               // by `low`
+  std::map<std::pair<address, address>, std::size_t> on_mutexes_; // (stack, mutex) -> who waits
+  std::unordered_map<address, owner> owners_;                     // of mutexes
 };
 
 // "#3" or "#3 \"name\"": numbers start at 1.

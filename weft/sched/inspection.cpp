@@ -76,7 +76,7 @@ constexpr std::uint64_t number(Number n) noexcept {
 // sp, fp and resume stand in this order in every context that can be walked.
 constexpr std::size_t resume_offset() noexcept {
   if constexpr (arch::has_walkable_contexts) {
-    static_assert(2 * sizeof(void*) + sizeof(void*) <= sizeof(arch::context));
+    static_assert(3 * sizeof(void*) <= sizeof(arch::context));
   }
   return 2 * sizeof(void*);
 }

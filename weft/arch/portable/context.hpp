@@ -122,6 +122,11 @@ inline void*& idle_word(context& idle) noexcept {
   return reinterpret_cast<std::intptr_t>(__builtin_frame_address(0)) - reinterpret_cast<std::intptr_t>(floor);
 }
 
+// Whether `value` is 0 (x86-64 has it in a form of its own).
+[[gnu::always_inline]] inline bool is_zero(std::uint32_t value) noexcept {
+  return value == 0;
+}
+
 inline bool count_down(std::int32_t& count) noexcept {
   return --count < 0;
 }

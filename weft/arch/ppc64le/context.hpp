@@ -493,6 +493,11 @@ class fp_control {
   return reinterpret_cast<std::intptr_t>(sp) - reinterpret_cast<std::intptr_t>(floor);
 }
 
+// Whether `value` is 0 (x86-64 has it in a form of its own).
+[[gnu::always_inline]] inline bool is_zero(std::uint32_t value) noexcept {
+  return value == 0;
+}
+
 // Takes one from `count`; whether it is below zero then.
 [[gnu::always_inline]] inline bool count_down(std::int32_t& count) noexcept {
   return --count < 0;

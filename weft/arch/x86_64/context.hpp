@@ -485,6 +485,14 @@ class fp_control {
   return reinterpret_cast<std::intptr_t>(sp) - reinterpret_cast<std::intptr_t>(floor);
 }
 
+// Whether `value` is 0, without the compiler's knowing what it is then: a function that returns it would load
+// the constant into the very register that holds it.
+[[gnu::always_inline]] inline bool is_zero(std::uint32_t value) noexcept {
+  bool zero;
+  asm("testl %1, %1" : "=@ccz"(zero) : "r"(value));
+  return zero;
+}
+
 // Takes one from `count`; whether it is below zero then. Two instructions, for which gcc sometimes takes
 // five.
 [[gnu::always_inline]] inline bool count_down(std::int32_t& count) noexcept {
