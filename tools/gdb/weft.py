@@ -81,6 +81,14 @@ class Layout:
     def field(self, at, name, size=WORD):
         return (number(at + self[name], size) if at else 0) or 0
 
+    def list(self, first, next_field):
+        """What is linked by a field; a list that is bent into a circle ends where it began to repeat."""
+        found = {}
+        while first and first not in found:
+            found[first] = True
+            first = self.field(first, next_field)
+        return list(found)
+
 
 class Worker:
     def __init__(self, layout, at):
@@ -133,7 +141,7 @@ class Unit:
             self.kind_of_wait = layout.names.get(('wait', layout.field(record, 'wait.kind', 4)), '?')
             self.displaced = layout.field(record, 'wait.displaced', 4)
             self.object = layout.field(record, 'wait.object')
-        self.waits, self.on, self.owner = '', None, ''
+        self.waits, self.on, self.owner, self.hosts = '', None, '', False
 
     def title(self):
         return f'#{self.number}' + (f' "{self.name}"' if self.name else '')
@@ -152,14 +160,11 @@ class Program:
 
     def __init__(self):
         self.layout = layout = Layout()
-        self.workers, self.units, self.by_address = [], [], {}
-        worker = layout.root('root.workers')
-        if not worker:
+        self.units, self.by_address = [], {}
+        workers = layout.list(layout.root('root.workers'), 'worker.next')
+        if not workers:
             raise gdb.GdbError('Weft has not been used in this program yet, or has been stopped: no workers')
-        while worker:
-            if not layout.field(worker, 'worker.ended', 1):
-                self.workers.append(Worker(layout, worker))
-            worker = layout.field(worker, 'worker.next')
+        self.workers = [Worker(layout, w) for w in workers if not layout.field(w, 'worker.ended', 1)]
         self.workers.sort(key=lambda w: w.number)
         self.primary = layout.root('root.primary')
         self.add(self.primary)
@@ -202,23 +207,20 @@ class Program:
                 free.add(at)
                 at = number(at + link)
 
-        cache = field(depot, 'depot.caches')
-        while cache:
+        for cache in layout.list(field(depot, 'depot.caches'), 'cache.next'):
             collect(field(cache, 'cache.free'))
-            cache = field(cache, 'cache.next')
-        home = field(depot, 'depot.homes')
-        while home:
+        for home in layout.list(field(depot, 'depot.homes'), 'home.next'):
             collect(field(home, 'home.remote'))
             collect(field(home, 'home.orphans'))
-            slab = field(home, 'home.slabs')
-            while slab:
-                slabs.append(slab)
-                slab = field(slab, 'slab.next')
-            home = field(home, 'home.next')
+            slabs += layout.list(field(home, 'home.slabs'), 'slab.next')
         first, size = field(depot, 'depot.first'), layout['unit.size']
         for slab in sorted(slabs):
-            used = first + field(slab, 'slab.carved', 4) * size
-            data = read(slab, used)
+            try:
+                used = first + int.from_bytes(read(slab + layout['slab.carved'], 4), 'little') * size
+                data = read(slab, used)
+            except gdb.MemoryError:
+                print(f'warning: the units at {slab:#x} cannot be read; a core that gdb has written lacks them')
+                continue
             for at in range(first, used, size):
                 if slab + at not in free:
                     self.add(slab + at, data[at:at + size])
@@ -226,18 +228,17 @@ class Program:
     def read_stacks(self):
         """Forked calls that run, or ran, on stacks of their own: their descriptors are in no slab."""
         field, layout = self.layout.field, self.layout
-        slab = field(layout.root('root.stacks'), 'stacks.slabs')
-        while slab:
+        for slab in layout.list(field(layout.root('root.stacks'), 'stacks.slabs'), 'stack_slab.next'):
             base, stride = field(slab, 'stack_slab.base'), field(slab, 'stack_slab.stride')
             for i in range(field(slab, 'stack_slab.capacity', 4)):
-                if number(slab + layout['stack_slab.home'] + i // 64 * 8) >> i % 64 & 1:
+                home = number(slab + layout['stack_slab.home'] + i // 64 * 8)
+                if home is None or home >> i % 64 & 1:
                     continue
                 record = (base + (i + 1) * stride - layout['stack.size'] -
                           i % layout['stack_slab.colours'] * layout['stack_slab.colour_size'])
                 owner = field(record, 'stack.owner')
                 if owner and owner % layout['unit.align'] == 0 and field(owner, 'unit.stack') == record:
                     self.add(owner)
-            slab = field(slab, 'stack_slab.next')
 
     def look_for_hosted(self, u, accounted):
         """A forked call that waits on its joiner's stack, where its descriptor is too."""
@@ -294,7 +295,11 @@ class Program:
                 return 2 if u.worker else 1 if u.kind_of_wait or u.state == 'suspended' or u.on else 0
             inner = max(members, key=rank)
             for u in members:
-                if u is not inner and not u.on:
+                if u is inner:
+                    continue
+                u.has_context = False  # it is out of date: the frames are behind those of the innermost
+                u.hosts = True
+                if not u.on:
                     u.waits, u.on = f'end of {inner.title()}, on its own stack', inner
 
     def index_stacks(self):
@@ -456,7 +461,7 @@ def print_backtrace(u):
         if selected is not None:
             selected.switch()
     if count == 0:
-        print('its frames are below those of ' + u.on.title() if u.on else 'it has no stack yet, or none that is known')
+        print('its frames are behind those of ' + u.on.title() if u.hosts else 'it has no stack, or none that is known')
 
 
 def print_table(rows):

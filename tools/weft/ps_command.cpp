@@ -48,6 +48,9 @@ class report {
   // What there is to say; nothing is printed yet, because the process stands still meanwhile.
   std::string text() {
     const std::vector<std::vector<std::size_t>> circles = waits_.circles();
+    for (const address s : units_.unreadable())
+      add("warning: the units at %s cannot be read; a core that gdb has written lacks them\n",
+          hexadecimal(s).c_str());
     if (!options_.deadlocks) {
       print_workers();
       print_table();
@@ -156,7 +159,8 @@ class report {
       add("\n%s, %s\n", title(units_, i).c_str(), u.state.c_str());
       bool complete = false;
       std::size_t number = 0;
-      const std::vector<frame> frames = unwinder_.walk(i, options_.frames, complete);
+      const std::vector<frame> frames =
+          waits_.of(i).hosts ? std::vector<frame>() : unwinder_.walk(i, options_.frames, complete);
       for (const frame& f : frames) {
         const std::string function = f.at.function.empty() ? "?" : f.at.function;
         add("  %2zu  %s  %s%s%s\n", number++, hexadecimal(f.pc).c_str(), function.c_str(),
@@ -175,8 +179,8 @@ class report {
     const unit_info& u = units_.units()[i];
     if (u.state == "fresh" || u.stack == 0)
       return "it has no stack";
-    if (waits_.of(i).on != nobody)
-      return "its frames are below those of " + title(units_, waits_.of(i).on);
+    if (waits_.of(i).hosts)
+      return "its frames are behind those of " + title(units_, waits_.of(i).on);
     return table_.number("context.walkable") != 0 ? "its registers are not known"
                                                   : "the portable switch cannot be walked";
   }

@@ -30,17 +30,26 @@ class process_units::reader {
   }
 
  private:
-  static constexpr std::size_t most_objects = std::size_t{1} << 32; // a longer list goes in a circle
-
   std::uint64_t n(const char* name) const { return table_.number(name); }
   std::optional<address> pointer(address at) { return target_.get<address>(at); }
   address pointer(address object, const char* field) { return pointer(object + n(field)).value_or(0); }
 
+  // What is linked by a field. A list that was caught half changed, or that a broken process has bent into a
+  // circle, ends at the first one that was there before.
+  std::vector<address> list(address first, const char* next) {
+    std::vector<address> found;
+    std::unordered_set<address> seen;
+    for (address at = first; at != 0 && seen.insert(at).second; at = pointer(at, next))
+      found.push_back(at);
+    return found;
+  }
+
   void read_workers() {
-    address w = pointer(table_.root("root.workers")).value_or(0);
-    if (w == 0)
+    const std::vector<address> workers =
+        list(pointer(table_.root("root.workers")).value_or(0), "worker.next");
+    if (workers.empty())
       throw failure("Weft has not been used in this process yet, or has been stopped: there are no workers");
-    for (; w != 0; w = pointer(w, "worker.next")) {
+    for (const address w : workers) {
       if (target_.get<bool>(w + n("worker.ended")).value_or(true))
         continue;
       worker_info info;
@@ -61,7 +70,7 @@ class process_units::reader {
 
   // Objects that are not handed out.
   void collect(std::unordered_set<address>& free, address list, std::uint64_t link) {
-    for (std::size_t i = 0; list != 0 && i < most_objects && free.insert(list).second; ++i)
+    while (list != 0 && free.insert(list).second)
       list = pointer(list + link).value_or(0);
   }
 
@@ -71,23 +80,25 @@ class process_units::reader {
       return;
     const std::uint64_t link = pointer(depot, "depot.link");
     std::unordered_set<address> free;
-    for (address c = pointer(depot, "depot.caches"); c != 0; c = pointer(c, "cache.next"))
+    for (const address c : list(pointer(depot, "depot.caches"), "cache.next"))
       collect(free, pointer(c, "cache.free"), link);
     std::vector<address> slabs;
-    for (address h = pointer(depot, "depot.homes"); h != 0; h = pointer(h, "home.next")) {
+    for (const address h : list(pointer(depot, "depot.homes"), "home.next")) {
       collect(free, pointer(h, "home.remote"), link);
       collect(free, pointer(h, "home.orphans"), link);
-      for (address s = pointer(h, "home.slabs"); s != 0; s = pointer(s, "slab.next"))
-        slabs.push_back(s);
+      const std::vector<address> mine = list(pointer(h, "home.slabs"), "slab.next");
+      slabs.insert(slabs.end(), mine.begin(), mine.end());
     }
     std::sort(slabs.begin(), slabs.end());
     const std::uint64_t first = pointer(depot, "depot.first");
     std::vector<std::byte> bytes(n("slab.size"));
     for (const address s : slabs) {
-      const std::uint32_t carved = target_.get<std::uint32_t>(s + n("slab.carved")).value_or(0);
-      const std::size_t used = first + carved * n("unit.size");
-      if (used > bytes.size() || !target_.read(s, bytes.data(), used))
+      const auto carved = target_.get<std::uint32_t>(s + n("slab.carved"));
+      const std::size_t used = first + carved.value_or(0) * n("unit.size");
+      if (!carved || used > bytes.size() || !target_.read(s, bytes.data(), used)) {
+        into_.unreadable_.push_back(s);
         continue;
+      }
       for (std::uint64_t at = first; at < used; at += n("unit.size")) {
         if (!free.contains(s + at))
           add(s + at, bytes.data() + at);
@@ -189,7 +200,7 @@ class process_units::reader {
     const address depot = pointer(table_.root("root.stacks")).value_or(0);
     if (depot == 0)
       return;
-    for (address s = pointer(depot, "stacks.slabs"); s != 0; s = pointer(s, "stack_slab.next")) {
+    for (const address s : list(pointer(depot, "stacks.slabs"), "stack_slab.next")) {
       const address base = pointer(s, "stack_slab.base");
       const std::uint64_t stride = pointer(s, "stack_slab.stride");
       const std::uint32_t capacity = target_.get<std::uint32_t>(s + n("stack_slab.capacity")).value_or(0);

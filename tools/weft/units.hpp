@@ -55,6 +55,8 @@ class process_units {
 
   [[nodiscard]] const std::vector<unit_info>& units() const noexcept { return units_; }
   [[nodiscard]] const std::vector<worker_info>& workers() const noexcept { return workers_; }
+  // Slabs of descriptors that the core does not have.
+  [[nodiscard]] const std::vector<address>& unreadable() const noexcept { return unreadable_; }
   // By the address of the descriptor; nobody if there is no such unit.
   [[nodiscard]] std::size_t at(address descriptor) const;
 
@@ -63,6 +65,7 @@ class process_units {
 
   std::vector<unit_info> units_;
   std::vector<worker_info> workers_;
+  std::vector<address> unreadable_;
   std::unordered_map<address, std::size_t> places_;
 };
 

@@ -94,7 +94,10 @@ void waits::find_hosts() {
     const std::size_t inner = *std::max_element(
         members.begin(), members.end(), [&rank](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
     for (const std::size_t i : members) {
-      if (i == inner || waits_[i].on != nobody)
+      if (i == inner)
+        continue;
+      waits_[i].hosts = true;
+      if (waits_[i].on != nobody)
         continue;
       waits_[i].what = "end of " + title(units_, inner) + ", on its own stack";
       waits_[i].on = inner;

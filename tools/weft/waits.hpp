@@ -16,7 +16,8 @@ namespace weft::tool {
 struct wait_info {
   std::string what;        // "mutex 0x..."; empty: it does not wait
   std::size_t on = nobody; // the unit that must do something first, if that is known
-  std::string owner;       // of what it waits for, where that is no unit
+  bool hosts = false; // on its own stack: its context is out of date, its frames are behind those of `on`
+  std::string owner;  // of what it waits for, where that is no unit
 };
 
 class waits {

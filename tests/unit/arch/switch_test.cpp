@@ -548,6 +548,12 @@ TEST(stack_mark, is_odd_and_names_the_stack) {
   EXPECT_GT(top - (stack_mark() - 1), stack::size());
 }
 
+TEST(is_zero, is_true_of_zero_alone) {
+  EXPECT_TRUE(is_zero(0));
+  EXPECT_FALSE(is_zero(1));
+  EXPECT_FALSE(is_zero(0x80000000U));
+}
+
 TEST(shadow_stack, none_is_active_here) {
   EXPECT_FALSE(shadow_stack_active());
 }
