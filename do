@@ -88,7 +88,7 @@ need_for() {
     demo) need libtbb-dev libcli11-dev ;;
     test)
       need libgtest-dev libtbb-dev libcli11-dev
-      need --optional g++-12 gdb valgrind linux-perf linux-tools-generic libunwind-dev libbenchmark-dev
+      need --optional libdw-dev libelf-dev g++-12 gdb valgrind linux-perf linux-tools-generic libunwind-dev libbenchmark-dev
       need --optional g++-aarch64-linux-gnu g++-powerpc64le-linux-gnu g++-riscv64-linux-gnu qemu-user googletest make \
         xz-utils
       clang=$(newest_clang)
@@ -101,7 +101,7 @@ need_for() {
       if [ -n "$clang" ]; then need --optional "clang-$clang" "libomp-$clang-dev"; fi
       ;;
     soak) need libgtest-dev libtbb-dev libcli11-dev ;;
-    install) need libcli11-dev ;;
+    install) need libcli11-dev; need --optional libdw-dev libelf-dev ;;
     core) ;;
     *) echo "unknown verb $1" >&2; exit 2 ;;
   esac

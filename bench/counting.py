@@ -21,7 +21,7 @@ CACHES = {"I1": "32768,8,64", "D1": "32768,8,64", "LL": "1048576,16,64"}
 
 # Their lines are counted where they are inlined: atomics and the like, and what only reads the CPU's flags.
 _TRANSPARENT_FOLDER = "weft/base/"
-_TRANSPARENT_FUNCTION = re.compile(r"\bweft::arch::(any|count_down|idle_word|relax|stack_\w+|ticks)\b")
+_TRANSPARENT_FUNCTION = re.compile(r"\bweft::arch::(any|count_down|idle_word|relax|stack_\w+|is_zero|ticks)\b")
 
 
 def valgrind(path, arguments, environment, timeout, *options):

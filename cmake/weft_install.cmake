@@ -29,6 +29,12 @@ set(weft_pc_modules weft)
 if(WEFT_BUILD_SHARED)
   list(APPEND weft_pc_modules argobots)
 endif()
+# gdb looks for it beside the library, under the name of the file itself.
+if(WEFT_BUILD_SHARED)
+  install(FILES "${PROJECT_SOURCE_DIR}/tools/gdb/weft.py" DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+          RENAME "libweft.so.${PROJECT_VERSION}-gdb.py")
+endif()
+
 # The prefix is known only when installing (cmake --install --prefix), so the last step runs then.
 foreach(module IN LISTS weft_pc_modules)
   configure_file("${PROJECT_SOURCE_DIR}/cmake/${module}.pc.in" "${PROJECT_BINARY_DIR}/${module}.pc.in" @ONLY)

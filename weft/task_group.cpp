@@ -43,7 +43,7 @@ void task_group::one_ended() noexcept {
 
 bool task_group::wait_until(sched::deadline until, const std::stop_token& stop) {
   for (;;) {
-    sync::waiter self;
+    sync::waiter self({unit::wait_kind::task_group, 0, this});
     {
       std::lock_guard held(waiters_.lock);
       if (pending_.load_acquire() == 0)

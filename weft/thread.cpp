@@ -92,6 +92,7 @@ bool join_until(unit::descriptor& u, sched::deadline until, const std::stop_toke
     refuse(std::errc::resource_deadlock_would_occur, "weft: a thread joins itself");
   }
   waiting_joiner j;
+  j.waiter.why = {unit::wait_kind::join, 0, &u};
   if (!u.join.wait_object(j))
     return true;
   try {

@@ -46,7 +46,8 @@ class barrier : public object {
   bool wait_for_others(sync::held_lock& held, sched::deadline until) {
     const std::uint64_t round = rounds_;
     try {
-      return wait_in(waiters_, held, until); // SWITCH: may resume on another worker
+      return wait_in(waiters_, held, until,
+                     {unit::wait_kind::abt_barrier, 0, this}); // SWITCH: may resume on another worker
     } catch (...) {
       if (rounds_ != round)
         return true;

@@ -58,7 +58,7 @@ static_assert(sizeof(cond) <= sizeof(ABT_cond_memory) && alignof(cond) <= aligno
 int cond::wait(mutex& m, sched::deadline until) {
   if (!may_wait())
     return ABT_ERR_COND;
-  sync::waiter w;
+  sync::waiter w({unit::wait_kind::abt_condition, 0, this});
   waiting* in = nullptr;
   const bool once = passed(until);
   {

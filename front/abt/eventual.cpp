@@ -92,7 +92,8 @@ bool eventual::wait(sched::deadline until) {
     sync::held_lock held(lock_);
     if (state_.load_acquire() == ready) // (E2)
       return true;
-    if (!wait_in(room_.get().waiters, held, until)) // SWITCH: may resume on another worker
+    const unit::wait_record why{unit::wait_kind::eventual, 0, this};
+    if (!wait_in(room_.get().waiters, held, until, why)) // SWITCH: may resume on another worker
       return false;
   }
   let_setter_leave(made); // GONE: *this, if made: another waiter may have freed it

@@ -32,7 +32,8 @@ class future : public object {
     if (is_ready())
       return true;
     sync::held_lock held(lock_);
-    return is_ready() || wait_in(waiters_, held, until); // SWITCH: may resume on another worker
+    return is_ready() || wait_in(waiters_, held, until, {unit::wait_kind::abt_future, 0, this});
+    // SWITCH: may have resumed on another worker
   }
 
   int set(void* value) {

@@ -18,7 +18,7 @@ constexpr int looks_before_yield = 64; // as base::spin_lock
 
 bool try_take(sync::mutex_word& word) noexcept {
   // relaxed look: a taken word is not written to
-  return word.load_relaxed() == sync::word_free && sync::take_word(word);
+  return word.load_relaxed() == sync::word_free && sync::take_word(word, arch::stack_mark());
 }
 
 // For callers that keep the CPU.
@@ -62,7 +62,7 @@ int mutex::look_again(const sync::mutex_word* key) noexcept {
   return ABT_SUCCESS;
 }
 
-bool mutex::take_or_wait(sched::deadline until) {
+bool mutex::take_or_wait(sched::deadline until, std::uint32_t displaced) {
   if (try_take(word_))
     return true;
   if (passed(until))
@@ -70,7 +70,7 @@ bool mutex::take_or_wait(sched::deadline until) {
   if (!may_wait())
     return block(word_, until);
   const tool_reason why(ABT_SYNC_EVENT_TYPE_MUTEX, this);
-  return sync::lock_slowly(word_, until, {}); // SWITCH: may resume on another worker
+  return sync::lock_slowly(word_, displaced, until, {}); // SWITCH: may resume on another worker
 }
 
 // `take_word()` takes the word, if the mutex is not the caller's already.
@@ -137,6 +137,12 @@ namespace {
     return ABT_SUCCESS;
   });
 }
+[[gnu::noinline]] int lock_taken(ABT_mutex handle, std::uint32_t displaced) noexcept {
+  return guarded([&] {
+    mutex::unsafe_at(handle).lock_taken(displaced);
+    return ABT_SUCCESS;
+  });
+}
 [[gnu::noinline]] int unlock_slowly(ABT_mutex handle) noexcept {
   mutex* const m = mutex::at(handle);
   if (m == nullptr)
@@ -146,10 +152,13 @@ namespace {
 }
 
 [[gnu::always_inline]] inline int lock(ABT_mutex handle) noexcept {
-  if (is_null(handle) || !mutex::unsafe_at(handle).is_plain() || !mutex::unsafe_at(handle).take())
-      [[unlikely]]
+  if (is_null(handle) || !mutex::unsafe_at(handle).is_plain()) [[unlikely]]
     return lock_slowly(handle);
-  return ABT_SUCCESS;
+  const std::uint32_t displaced = mutex::unsafe_at(handle).take();
+  static_assert(sync::word_free == 0 && ABT_SUCCESS == 0);
+  if (!arch::is_zero(displaced)) [[unlikely]]
+    return lock_taken(handle, displaced);
+  return static_cast<int>(displaced);
 }
 [[gnu::always_inline]] inline int unlock(ABT_mutex handle) noexcept {
   if (is_null(handle) || !mutex::unsafe_at(handle).is_plain()) [[unlikely]]

@@ -7,6 +7,7 @@
 
 #include "front/abt/object.hpp"
 #include "front/abt/primitive.hpp"
+#include "weft/arch/arch.hpp"
 #include "weft/sync/wait_table.hpp"
 
 namespace weft::abt {
@@ -40,8 +41,12 @@ class mutex {
   // Made by ABT_mutex_create(), and not in memory of the user's.
   bool is_made() const noexcept { return origin_ == static_cast<std::uint32_t>(kind::mutex); }
 
-  // Of a plain mutex.
-  [[gnu::always_inline]] bool take() noexcept { return sync::take_word(word_); }
+  // Of a plain mutex: what its word read before, sync::word_free if it is the caller's now.
+  [[gnu::always_inline]] std::uint32_t take() noexcept {
+    return sync::exchange_word(word_, arch::stack_mark());
+  }
+  // After a take() in vain.
+  void lock_taken(std::uint32_t displaced) { take_or_wait(sched::no_deadline, displaced); }
   // Returns ABT_SUCCESS, so that the slow ways can be jumped to and need no frame.
   [[gnu::always_inline]] int release() noexcept {
     bool look = false;
@@ -83,7 +88,7 @@ class mutex {
   [[gnu::noinline]] static int look_again(const sync::mutex_word* key) noexcept;
   template <class Take>
   bool enter(Take take_word);
-  bool take_or_wait(sched::deadline until);
+  bool take_or_wait(sched::deadline until, std::uint32_t displaced = sync::word_free);
   // Aligned at 8 bytes, wherever the memory is.
   identity& owner() noexcept {
     const auto first = reinterpret_cast<std::uintptr_t>(owner_);

@@ -27,11 +27,13 @@ inline bool passed(sched::deadline until) noexcept {
   return until != sched::no_deadline && until <= os::now_ns();
 }
 
-// Waits in the queue; false: the time has passed. `held` as after wait_queue::wait().
-inline bool wait_in(sync::wait_queue& queue, sync::held_lock& held, sched::deadline until) {
+// Waits in the queue, for what `why` tells debuggers; false: the time has passed. `held` as after
+// wait_queue::wait().
+inline bool wait_in(sync::wait_queue& queue, sync::held_lock& held, sched::deadline until,
+                    const unit::wait_record& why) {
   if (passed(until))
     return false;
-  sync::waiter w;
+  sync::waiter w(why);
   return queue.wait(held, w, until, {}) ==
          sync::wait_result::notified; // SWITCH: may resume on another worker
 }

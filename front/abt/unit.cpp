@@ -97,10 +97,6 @@ void discard(descriptor& u) {
   u.operations = &freed_operations;
 }
 
-const void* function_of(const descriptor& u) {
-  return reinterpret_cast<const void*>(closure_of(u).function);
-}
-
 // --- making ---
 
 bool fits_descriptor(std::size_t stack_size) noexcept {
@@ -183,16 +179,18 @@ void run_ult(descriptor& u) {
   settle(u);
 }
 
-constinit const unit::operations ult_operations{&run_ult,       &drop,    nullptr,     nullptr,
-                                                &end_cancelled, &discard, &function_of};
-constinit const unit::operations tasklet_operations{&run_tasklet, &drop,    nullptr,     nullptr,
-                                                    nullptr,      &discard, &function_of};
-constinit const unit::operations loop_operations{&run_ult,       &drop,    nullptr,     nullptr,
-                                                 &end_cancelled, &discard, &function_of};
+// The user's function names a unit.
+constexpr std::size_t function_at = offsetof(descriptor, closure) + offsetof(closure, function);
+
+constinit const unit::operations ult_operations{&run_ult,       &drop,    nullptr,    nullptr,
+                                                &end_cancelled, &discard, function_at};
+constinit const unit::operations tasklet_operations{&run_tasklet, &drop,    nullptr,    nullptr,
+                                                    nullptr,      &discard, function_at};
+constinit const unit::operations loop_operations{&run_ult,       &drop,    nullptr,    nullptr,
+                                                 &end_cancelled, &discard, function_at};
 constinit const unit::operations primary_operations{nullptr, nullptr, nullptr, "primary ULT",
-                                                    nullptr, nullptr, nullptr};
-constinit const unit::operations freed_operations{nullptr, nullptr, nullptr, "freed",
-                                                  nullptr, nullptr, nullptr};
+                                                    nullptr, nullptr, 0};
+constinit const unit::operations freed_operations{nullptr, nullptr, nullptr, "freed", nullptr, nullptr, 0};
 
 unit_info& info_of(descriptor& u) {
   if (!is_ours(u))

@@ -53,12 +53,13 @@ class mutex_in {
   explicit mutex_in(Slot& slot) : slot_(&slot) {}
 
   void lock() {
-    if (!sync::take_word(word_)) {
-      slot_->acquire(word_, [](model_waiter& w) { return w.wait(false); });
+    if (sync::exchange_word(word_, sync::word_held) != sync::word_free) {
+      slot_->acquire(word_, sync::word_held, [](model_waiter& w) { return w.wait(false); });
     }
   }
   bool lock_for_a_while() {
-    return sync::take_word(word_) || slot_->acquire(word_, [](model_waiter& w) { return w.wait(true); });
+    return sync::take_word(word_, sync::word_held) ||
+           slot_->acquire(word_, sync::word_held, [](model_waiter& w) { return w.wait(true); });
   }
   void unlock() {
     Slot& slot = *slot_;

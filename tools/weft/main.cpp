@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-// weft: looks at programs that use the library, from outside.
+// weft: looks at programs that use the library, from outside. One file a command.
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <exception>
 
+#include "tools/weft/ps_command.hpp"
 #include "tools/weft/trace_command.hpp"
 
 int main(int argc, char** argv) {
   CLI::App app{"Looks at programs that use the library Weft, while they run or afterwards", "weft"};
   app.require_subcommand(1);
+  weft::tool::add_ps_command(app);
   weft::tool::add_trace_command(app);
   try {
     app.parse(argc, argv);

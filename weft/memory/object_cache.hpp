@@ -49,6 +49,7 @@ class WEFT_API object_cache_base {
 
  private:
   friend class object_depot;
+  friend struct inspection;
 
   void sort(void* list) noexcept;
   void take_remote() noexcept;

@@ -72,6 +72,7 @@ class WEFT_API object_depot {
 
  private:
   friend class object_cache_base;
+  friend struct inspection;
   friend void register_depot(object_depot& depot) noexcept;
   friend void fork_prepare() noexcept;
   friend void release_after_fork() noexcept;

@@ -3,6 +3,7 @@
 
 #include "weft/base/assert.hpp"
 #include "weft/memory/guard.hpp"
+#include "weft/memory/inspection.hpp"
 #include "weft/memory/stack_cache.hpp"
 #include "weft/memory/stack_slab.hpp"
 #include "weft/os/mapping.hpp"
@@ -17,7 +18,15 @@ namespace {
 constexpr std::size_t chain_bytes = 8 << 20;
 constexpr std::size_t chain_stacks = 128;
 
+// For whoever reads this process from outside.
+stack_depot* publish(stack_depot* depot) noexcept {
+  inspection::stacks.store_release(depot);
+  return depot;
+}
+
 } // namespace
+
+constinit base::atomic<stack_depot*> inspection::stacks{nullptr};
 
 stack_depot::stack_depot(const stack_options& options) noexcept
     : options_{options}, guard_{resolve_guard(options.guard, options.pages)}, pages_{options.pages} {
@@ -39,7 +48,8 @@ stack_depot::~stack_depot() {
 
 stack_depot& stack_depot::process() noexcept {
   alignas(stack_depot) static std::byte room[sizeof(stack_depot)]; // outlives every static destructor
-  static stack_depot& depot = *::new (static_cast<void*>(room)) stack_depot{stack_options::from_knobs()};
+  static stack_depot& depot =
+      *publish(::new (static_cast<void*>(room)) stack_depot{stack_options::from_knobs()});
   return depot;
 }
 

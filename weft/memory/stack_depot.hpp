@@ -68,6 +68,8 @@ class WEFT_API stack_depot {
   }
 
  private:
+  friend struct inspection;
+
   struct shelf {                     // one size class
     stack_record* batches = nullptr; // linked by next_batch
     std::size_t batched = 0;         // stacks in them

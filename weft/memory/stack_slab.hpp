@@ -68,6 +68,7 @@ class stack_slab {
 
  private:
   friend class stack_depot;
+  friend struct inspection;
 
   static stack_slab* new_record() noexcept;
   static void recycle_record(stack_slab* slab) noexcept;

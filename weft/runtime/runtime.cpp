@@ -96,7 +96,9 @@ void describe_thread(void* owner, char* buffer, std::size_t bytes) {
       *end = '\0';
   } else {
     const void* address = o.name != nullptr ? o.name : reinterpret_cast<const void*>(o.run);
-    memory::describe_address(o.name_of != nullptr ? o.name_of(u) : address, function, sizeof function);
+    if (o.name_at != 0)
+      std::memcpy(&address, reinterpret_cast<const char*>(&u) + o.name_at, sizeof address);
+    memory::describe_address(address, function, sizeof function);
   }
   std::snprintf(buffer, bytes, "%s%s%s(%p), function %s", *name != '\0' ? "\"" : "", name,
                 *name != '\0' ? "\" " : "", owner, function);

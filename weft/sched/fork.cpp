@@ -7,6 +7,7 @@
 #include <new>
 
 #include "weft/sched/group.hpp"
+#include "weft/sched/inspection.hpp"
 #include "weft/sched/switch.hpp"
 #include "weft/unit/extension.hpp"
 
@@ -176,6 +177,7 @@ group* child_of_fork(group* g) noexcept {
   unlock_attaching();
   ++forks_of_this_process;
   make_anew(timers_left_behind());
+  inspection::keep_only(on_worker() ? &here() : nullptr);
   if (!on_worker())
     return nullptr;
   group& mine = here().owner_group;

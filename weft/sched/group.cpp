@@ -12,6 +12,7 @@
 #include "weft/memory/overflow.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
+#include "weft/sched/inspection.hpp"
 #include "weft/sched/switch.hpp"
 #include "weft/topology/machine.hpp"
 #include "weft/unit/extension.hpp"
@@ -358,6 +359,7 @@ void group::adopt_primary(worker& w) {
   w.exceptions = arch::globals_of_this_kernel_thread();
   memory::install_alternate_stack();
   set_here(&w);
+  inspection::primary.store_release(&p.unit); // for debuggers
   w.refresh_hot();
   bind_here(w);
   p.unit.state.start_running();

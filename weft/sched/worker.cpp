@@ -17,6 +17,7 @@
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/sched/group.hpp"
+#include "weft/sched/inspection.hpp"
 #include "weft/sched/requests.hpp"
 #include "weft/sched/stacked.hpp"
 #include "weft/sched/switch.hpp"
@@ -63,6 +64,8 @@ worker_front& front_of_others() noexcept {
 
 [[gnu::noinline]] void set_here(worker* w) noexcept {
   weft_current_worker = w != nullptr ? w : &foreign_front;
+  if (w != nullptr)
+    w->kernel_thread_id.store_relaxed(os::this_kernel_thread_id()); // relaxed: for debuggers
 }
 
 worker::worker(group& g, unsigned n) : owner_group(g), number(n) {
@@ -71,9 +74,11 @@ worker::worker(group& g, unsigned n) : owner_group(g), number(n) {
   unit::initialise(loop_unit, none, nullptr, unit::kind_loop | unit::not_cancellable);
   current = &loop_unit;
   attach_recorder();
+  inspection::enter(*this);
 }
 
 worker::~worker() {
+  inspection::leave(*this);
   delete incoming.load(std::memory_order_acquire); // a scheduler that came too late
   recorder.detach();
 }

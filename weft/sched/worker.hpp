@@ -128,8 +128,10 @@ struct alignas(64) worker : worker_front {
   std::atomic<std::uint32_t> frozen{0};
   trace::recorder recorder;
   trace::counters counters;
-  int cpu = -1;          // bound to, or -1
-  unsigned nesting = 0;  // calls of run_child() that are under way
+  int cpu = -1;                          // bound to, or -1
+  unsigned nesting = 0;                  // calls of run_child() that are under way
+  base::atomic<int> kernel_thread_id{0}; // for debuggers
+  worker* next_of_process = nullptr;     // under the lock of sched/inspection.cpp
   void* front = nullptr; // what a front (abt) calls this worker; its own, set before the worker starts
 
   void ask(std::uint32_t bits) noexcept { attention.fetch_or_acq_rel(bits); }

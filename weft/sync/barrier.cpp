@@ -24,7 +24,7 @@ bool phases::wait(std::uint64_t phase, sched::deadline until, const std::stop_to
   if (phase_ != phase) {
     return true;
   }
-  waiter w;
+  waiter w({unit::wait_kind::barrier, 0, this});
   return waiters_.wait(held, w, until, stop) == wait_result::notified; // SWITCH: may resume on another worker
 }
 

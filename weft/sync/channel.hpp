@@ -217,7 +217,7 @@ class channel {
       return channel_status::full;
     }
     exchange mine{c.get()};
-    waiter w;
+    waiter w({unit::wait_kind::full_channel, 0, this});
     w.tag = &mine;
     const wait_result how = senders_.wait(held, w, until, stop); // SWITCH: may resume on another worker
     if (how != wait_result::notified) {
@@ -256,7 +256,7 @@ class channel {
       return nullptr;
     }
     exchange mine;
-    waiter w;
+    waiter w({unit::wait_kind::empty_channel, 0, this});
     w.tag = &mine;
     const wait_result how = receivers_.wait(held, w, until, stop); // SWITCH: may resume on another worker
     if (how != wait_result::notified) {

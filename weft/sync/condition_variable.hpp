@@ -92,7 +92,7 @@ class condition_variable_any {
   /// What the others are made of: one wait, and how it ended.
   template <class Lock>
   wait_result wait_once(Lock& lock, sched::deadline until, const std::stop_token& stop) {
-    waiter w;
+    waiter w({unit::wait_kind::condition, 0, this});
     enqueue(w);
     const relock<Lock> again{lock};
     return waiters_.finish(lock_, w, until, stop);

@@ -305,6 +305,7 @@ class delegation : private release_action<delegation<Consumer, Queue>> {
   void wait_for_lock() {
     expect_to_wait("lock");
     lock_request r;
+    r.sleep.why = {unit::wait_kind::delegator, 0, this};
     if (queue_.push(r).owner) {
       release_slowly();
     }
@@ -315,6 +316,7 @@ class delegation : private release_action<delegation<Consumer, Queue>> {
   [[gnu::noinline]] auto delegate_and_wait(F& f) {
     expect_to_wait("execute_or_delegate");
     waiting_call<F> r(f);
+    r.sleep.why = {unit::wait_kind::delegator, 0, this};
     if (queue_.push(r).owner) {
       release_slowly();
     }

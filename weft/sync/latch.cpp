@@ -30,7 +30,7 @@ bool latch::wait(sched::deadline until, const std::stop_token& stop) const {
   if (try_wait()) {
     return true;
   }
-  waiter w;
+  waiter w({unit::wait_kind::latch, 0, this});
   return waiters_.wait(held, w, until, stop) == wait_result::notified; // SWITCH: may resume on another worker
 }
 

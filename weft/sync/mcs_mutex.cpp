@@ -61,6 +61,7 @@ void mcs_mutex::wait() {
     sched::require_thread("mcs_mutex::lock");
   }
   waiting_node n;
+  n.sleep.why = {unit::wait_kind::mcs_mutex, 0, this};
   if (enqueue(n)) {
     const wait_told told(this);
     n.sleep.wait(); // SWITCH: may resume on another worker
@@ -74,6 +75,7 @@ bool mcs_mutex::wait(sched::deadline until, const std::stop_token& stop) {
     sched::require_thread("mcs_mutex::lock");
   }
   auto n = std::make_unique<waiting_node>();
+  n->sleep.why = {unit::wait_kind::mcs_mutex, 0, this};
   if (enqueue(*n)) {
     const wait_told told(this);
     try {

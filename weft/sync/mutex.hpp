@@ -3,6 +3,7 @@
 // owner saves. The protocol and its proof: weft/sync/README.md.
 #pragma once
 
+#include "weft/arch/arch.hpp"
 #include "weft/sync/owner_record.hpp"
 #include "weft/sync/release_action.hpp"
 #include "weft/sync/suspended_thread.hpp"
@@ -17,7 +18,7 @@ namespace weft::sync {
 /// use it; it may be destroyed as soon as nobody holds it, even while the last owner is still in unlock().
 /// Not fair: a thread that runs may overtake one that is being woken, up to hand_off_after times; then the
 /// mutex is handed over in order of arrival. Requests to cancel a thread are not acted on here. *Ownership*:
-/// whoever turned `word_` from 0 to 1, or was handed it. Source: the word as in Linux' futex mutexes
+/// whoever found `word_` 0, or was handed it. Source: the word as in Linux' futex mutexes
 /// (Drepper, "Futexes are tricky"), the table from WebKit's parking lot, the asymmetric release ours. Common
 /// to all blocking forms here: *Contexts*: thread, foreign kernel thread; a tasklet as long as it need not
 /// wait. *Switches*: may. *Errors*: std::system_error: operation_not_permitted (a tasklet would have to
@@ -32,9 +33,10 @@ class stored_release_mutex : private release_action<stored_release_mutex<OwnerRe
 
   /// Takes the mutex, waiting for it if need be.
   [[gnu::always_inline]] void lock() {
-    if (!take_word(word_)) [[unlikely]] {
+    if (const std::uint32_t displaced = exchange_word(word_, arch::stack_mark()); displaced != word_free)
+        [[unlikely]] {
       owner_.expect_other();
-      lock_slowly(word_);
+      lock_slowly(word_, displaced);
     }
     owner_.set();
   }
@@ -42,7 +44,7 @@ class stored_release_mutex : private release_action<stored_release_mutex<OwnerRe
   /// Takes the mutex if it is free. *Contexts*: any. *Switches*: never. *Errors*: none.
   [[nodiscard]] bool try_lock() noexcept {
     // relaxed look: a taken word is not written to
-    if (word_.load_relaxed() != word_free || !take_word(word_)) {
+    if (word_.load_relaxed() != word_free || !take_word(word_, arch::stack_mark())) {
       return false;
     }
     owner_.set();
@@ -88,7 +90,7 @@ class stored_release_mutex : private release_action<stored_release_mutex<OwnerRe
 
   bool wait(sched::deadline until, const std::stop_token& stop) {
     owner_.expect_other();
-    if (!lock_slowly(word_, until, stop)) {
+    if (!lock_slowly(word_, word_free, until, stop)) {
       return false;
     }
     owner_.set();

@@ -11,17 +11,28 @@
 
 namespace weft::sync {
 
-/// The word of a mutex: 0 free, 1 held. Taken by one exchange, given back by a store.
+/// The word of a mutex: 0 free, else held. Taken by one exchange, given back by a store. While it is held it
+/// reads the mark (arch::stack_mark()) of whoever tried last to take it by an exchange: its owner, or a
+/// waiter, which then remembers the mark that it displaced. So whoever can read all waiters, as `weft ps`
+/// does, comes from one to the other to the owner, which costs the owner nothing. The library tests for 0
+/// only.
 using mutex_word = base::atomic<std::uint32_t>;
 
 inline constexpr std::uint32_t word_free = 0;
-inline constexpr std::uint32_t word_held = 1;
+inline constexpr std::uint32_t word_held = 1; // by somebody who leaves no mark
 
-/// Takes the word; true if it was free. *Contexts*: any. *Switches*: never. *Errors*: none.
-[[gnu::always_inline]] inline bool take_word(mutex_word& word) noexcept {
+/// Takes the word if it is free, and leaves `mark` in any case; returns what it read before. *Contexts*: any.
+/// *Switches*: never. *Errors*: none.
+[[gnu::always_inline]] inline std::uint32_t exchange_word(mutex_word& word, std::uint32_t mark) noexcept {
   // (M1) acquire: sees the sections of earlier owners; pairs with the release in (M2) and under the slot's
   // lock
-  return word.exchange_acquire(word_held) == word_free;
+  return word.exchange_acquire(mark);
+}
+/// Takes the word if it is free, else leaves it as it is; true if taken. *Contexts*, *switches*, *errors*: as
+/// exchange_word().
+[[gnu::always_inline]] inline bool take_word(mutex_word& word, std::uint32_t mark) noexcept {
+  std::uint32_t expected = word_free;
+  return word.cas_strong_acquire(expected, mark); // (M1)
 }
 
 /// The two sides of (M3). The model tests take them away one by one.

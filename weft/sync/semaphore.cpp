@@ -26,7 +26,7 @@ bool permits::acquire(sched::deadline until, const std::stop_token& stop) {
     --count_;
     return true;
   }
-  waiter w;
+  waiter w({unit::wait_kind::semaphore, 0, this});
   return waiters_.wait(held, w, until, stop) == wait_result::notified; // SWITCH: may resume on another worker
 }
 

@@ -70,7 +70,7 @@ bool shared_mutex::wait(sched::deadline until, const std::stop_token& stop) {
   if (take_locked()) {
     return true;
   }
-  waiter w;
+  waiter w({unit::wait_kind::shared_mutex, 0, this});
   try {
     if (writers_.wait(held, w, until, stop) ==
         wait_result::notified) { // SWITCH: may resume on another worker
@@ -89,7 +89,7 @@ bool shared_mutex::wait_shared(sched::deadline until, const std::stop_token& sto
   if (take_shared_locked()) {
     return true;
   }
-  waiter w;
+  waiter w({unit::wait_kind::shared_reader, 0, this});
   return readers_waiting_.wait(held, w, until, stop) ==
          wait_result::notified; // SWITCH: may resume on another worker
 }

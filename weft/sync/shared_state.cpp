@@ -15,7 +15,7 @@ bool shared_state_base::wait(sched::deadline until, const std::stop_token& stop)
   if (ready()) {
     return true;
   }
-  waiter w;
+  waiter w({unit::wait_kind::future, 0, this});
   return waiters_.wait(held, w, until, stop) == wait_result::notified; // SWITCH: may resume on another worker
 }
 

@@ -12,7 +12,7 @@ bool sleep_until_deadline(sched::deadline until, const std::stop_token& stop) {
   if (until <= os::now_ns()) {
     return true;
   }
-  waiter w;
+  waiter w({unit::wait_kind::sleep, 0, nullptr});
   return w.wait(until, stop) == wait_result::timed_out; // SWITCH: may resume on another worker
 }
 

@@ -91,6 +91,8 @@ wait_result suspended_thread::wait(condition f, void* argument, sched::deadline 
   sched::require_thread("wait_with");
   sched::worker& w = sched::here();
   arrival a{this, w.current, f, argument};
+  const unit::wait_record why{unit::wait_kind::place, 0, this};
+  const unit::announced_wait announced(*w.current, why);
   timed_wait timed(*this, word_of(*w.current));
   word_.store_relaxed(coming); // relaxed: nobody else may touch an empty place
   if (until != sched::no_deadline) {
@@ -190,6 +192,8 @@ void suspended_thread::do_swap(suspended_thread& next, condition f, void* argume
     return;
   }
   swapping s{this, &next, sched::here().current, f, argument};
+  const unit::wait_record why{unit::wait_kind::place, 0, this};
+  const unit::announced_wait announced(*s.self, why);
   sched::leave_to_if(
       *reinterpret_cast<unit::descriptor*>(word),
       [](void* p) {

@@ -36,9 +36,10 @@ class alignas(64) wait_slot {
   slot_state<Fences> state;
 
   /// Waits for the word: true when the caller has it. `wait(Waiter&)` sleeps; false: not notified, give up.
-  /// What it throws passes, unless the mutex has been handed over by then; nothing is left behind.
+  /// What it throws passes, unless the mutex has been handed over by then; nothing is left behind. The word
+  /// then reads `mark`, for debuggers.
   template <class Wait>
-  bool acquire(mutex_word& word, Wait wait) {
+  bool acquire(mutex_word& word, std::uint32_t mark, Wait wait) {
     state.announce(); // (M3)
     place here(word);
     {
@@ -46,7 +47,7 @@ class alignas(64) wait_slot {
       enqueue(here);
     }
     // (M4) after the announcement and after standing in the queue
-    while (!take_word(word)) {
+    while (!take_word(word, mark)) {
       try {
         if (!wait(*here.sleep)) {
           return give_up(here);
@@ -59,6 +60,7 @@ class alignas(64) wait_slot {
       }
       const std::scoped_lock held(lock_);
       if (here.handed) {
+        word.store_relaxed(mark); // relaxed: it is held, before and after
         leave_locked(here);
         return true;
       }

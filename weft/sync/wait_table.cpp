@@ -21,11 +21,11 @@ bool owner_may_be_running() noexcept {
   return !sched::on_worker() || sched::here().owner_group.size() > 1;
 }
 
-bool spin(mutex_word& word) noexcept {
+bool spin(mutex_word& word, std::uint32_t mark) noexcept {
   for (int i = 0; i < spin_looks; ++i) {
     arch::relax();
     // RACY: relaxed look only decides when to try
-    if (word.load_relaxed() == word_free && take_word(word)) {
+    if (word.load_relaxed() == word_free && take_word(word, mark)) {
       return true;
     }
   }
@@ -45,21 +45,24 @@ bool spin(mutex_word& word) noexcept {
 
 WEFT_API constinit wait_slot<waiter> wait_table[wait_slots];
 
-bool lock_slowly(mutex_word& word, sched::deadline until, const std::stop_token& stop) {
-  if (owner_may_be_running() && spin(word)) {
+bool lock_slowly(mutex_word& word, std::uint32_t displaced, sched::deadline until,
+                 const std::stop_token& stop) {
+  const std::uint32_t mark = arch::stack_mark();
+  if (owner_may_be_running() && spin(word, mark)) {
     return true;
   }
   if (sched::on_worker()) {
     sched::require_thread("mutex::lock");
   }
   const wait_told told(&word);
-  return slot_of(&word).acquire(word, [&](waiter& w) {
+  return slot_of(&word).acquire(word, mark, [&](waiter& w) {
+    w.why = {unit::wait_kind::mutex, displaced, &word};
     return w.wait(until, stop) == wait_result::notified;
   }); // SWITCH: may resume on another worker
 }
 
-void lock_slowly(mutex_word& word) {
-  static_cast<void>(lock_slowly(word, sched::no_deadline, {}));
+void lock_slowly(mutex_word& word, std::uint32_t displaced) {
+  static_cast<void>(lock_slowly(word, displaced, sched::no_deadline, {}));
 }
 
 void release_contended(mutex_word& word) noexcept {

@@ -12,7 +12,8 @@
 
 namespace weft::sync {
 
-waiter::waiter() noexcept : unit_(sched::on_worker() ? sched::here().current : nullptr) {}
+waiter::waiter(const unit::wait_record& what) noexcept
+    : why(what), unit_(sched::on_worker() ? sched::here().current : nullptr) {}
 
 std::size_t waiter::offset_of_link() noexcept {
 #pragma GCC diagnostic push
@@ -50,6 +51,7 @@ void waiter::sleep(sched::deadline until) {
     return;
   if (unit_ == nullptr)
     return sleep_on_kernel_thread(until);
+  const unit::announced_wait announced(*unit_, why);
   sched::leave(
       [](void* p) {
         auto& self = *static_cast<waiter*>(p);

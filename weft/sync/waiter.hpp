@@ -22,6 +22,7 @@
 #include "weft/sched/timer_queue.hpp"
 #include "weft/sync/wait_word.hpp"
 #include "weft/unit/descriptor.hpp"
+#include "weft/unit/wait_record.hpp"
 
 namespace weft::sync {
 
@@ -53,11 +54,13 @@ sched::deadline deadline_of(const std::chrono::duration<Rep, Period>& length) {
 // Whoever decides must not touch the waiter afterwards (GONE), so take it out of its list first.
 class WEFT_API waiter final : private sched::timer {
  public:
-  waiter() noexcept;
+  // `what` it waits for, as debuggers shall show it.
+  explicit waiter(const unit::wait_record& what = {}) noexcept;
   waiter(const waiter&) = delete;
 
   queue::link link;
-  void* tag = nullptr; // the primitive's
+  void* tag = nullptr;   // the primitive's
+  unit::wait_record why; // set before wait()
 
   // Blocks until decided. Contexts: thread, foreign kernel thread. Switches: may. Errors: before anything has
   // changed: std::system_error (operation_not_permitted from a tasklet; no timer could be had). The waiter

@@ -38,8 +38,9 @@ struct operations {
   void (*end)(descriptor&) = nullptr;
   // Frees what a detached unit leaves when it has ended, before its descriptor goes. Null: nothing.
   void (*discard)(descriptor&) = nullptr;
-  // Overrides `name` for one unit. Null: there is none.
-  const void* (*name_of)(const descriptor&) = nullptr;
+  // Where in the descriptor an address stands that overrides `name` for that unit; 0: nowhere. An offset, so
+  // that debuggers can look.
+  std::size_t name_at = 0;
 };
 
 // descriptor::traits: all that is out of the ordinary about a unit, in one word, so that the fast paths test

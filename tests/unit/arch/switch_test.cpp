@@ -536,6 +536,24 @@ TEST(call_on, works_from_any_stack) {
   EXPECT_EQ(s.calls, 2);
 }
 
+// The stack is the one that has an address with this low half.
+TEST(stack_mark, is_odd_and_names_the_stack) {
+  native_context here;
+  std::uint32_t mark = 0;
+  partner other{[&](partner&) { mark = stack_mark(); }};
+  other.resume(here);
+  const auto top = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(other.memory.top()));
+  EXPECT_EQ(mark & 1, 1U);
+  EXPECT_LE(top - (mark - 1), stack::size());
+  EXPECT_GT(top - (stack_mark() - 1), stack::size());
+}
+
+TEST(is_zero, is_true_of_zero_alone) {
+  EXPECT_TRUE(is_zero(0));
+  EXPECT_FALSE(is_zero(1));
+  EXPECT_FALSE(is_zero(0x80000000U));
+}
+
 TEST(shadow_stack, none_is_active_here) {
   EXPECT_FALSE(shadow_stack_active());
 }

@@ -53,6 +53,11 @@ struct context {
   [[no_unique_address]] sanitizer::fiber fiber;
 };
 
+// For debuggers: the registers are in a ucontext_t, whose layout is the C library's.
+inline constexpr bool has_walkable_contexts = false;
+inline constexpr unsigned dwarf_sp = 0;
+inline constexpr unsigned dwarf_fp = 0;
+
 // Of a suspended context, for display. Null: this port cannot tell.
 inline const void* stack_pointer_of(const context&) noexcept {
   return nullptr;
@@ -104,12 +109,22 @@ inline void*& idle_word(context& idle) noexcept {
   return idle.entry_argument;
 }
 
+// The low half of the frame's address with bit 0 set, never 0: tells a debugger whose stack the caller is on.
+[[gnu::always_inline]] inline std::uint32_t stack_mark() noexcept {
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))) | 1;
+}
+
 [[gnu::always_inline]] inline bool stack_is_above(const std::byte* const& floor) noexcept {
   return static_cast<const std::byte*>(__builtin_frame_address(0)) > floor;
 }
 
 [[gnu::always_inline]] inline std::ptrdiff_t stack_above(const std::byte* floor) noexcept {
   return reinterpret_cast<std::intptr_t>(__builtin_frame_address(0)) - reinterpret_cast<std::intptr_t>(floor);
+}
+
+// Whether `value` is 0 (x86-64 has it in a form of its own).
+[[gnu::always_inline]] inline bool is_zero(std::uint32_t value) noexcept {
+  return value == 0;
 }
 
 inline bool count_down(std::int32_t& count) noexcept {

@@ -106,6 +106,12 @@ struct context {
 static_assert(offsetof(context, sp) == 0 && offsetof(context, fp) == 8 && offsetof(context, resume) == 16);
 static_assert(offsetof(context, frm) == 24);
 
+// For debuggers: a suspended context can be walked from its sp, fp, resume, and what DWARF calls the first
+// two.
+inline constexpr bool has_walkable_contexts = true;
+inline constexpr unsigned dwarf_sp = 2;
+inline constexpr unsigned dwarf_fp = 8;
+
 // Of a suspended context, for display.
 inline const void* stack_pointer_of(const context& c) noexcept {
   return c.sp;
@@ -417,6 +423,14 @@ class fp_control {
   std::uint64_t frm_;
 };
 
+// The low half of the stack pointer with bit 0 set, never 0: tells whose stack the caller is on, to a
+// debugger that knows all stacks. One instruction, so whoever stores a constant may store this instead.
+[[gnu::always_inline]] inline std::uint32_t stack_mark() noexcept {
+  std::uint64_t mark;
+  asm("addi %0, sp, 1" : "=r"(mark));
+  return static_cast<std::uint32_t>(mark);
+}
+
 // Whether the caller's frame is above `floor`, all of it. Costs the caller no frame pointer.
 [[gnu::always_inline]] inline bool stack_is_above(const std::byte* const& floor) noexcept {
   const std::byte* sp;
@@ -429,6 +443,11 @@ class fp_control {
   const std::byte* sp;
   asm volatile("mv %0, sp" : "=r"(sp));
   return reinterpret_cast<std::intptr_t>(sp) - reinterpret_cast<std::intptr_t>(floor);
+}
+
+// Whether `value` is 0 (x86-64 has it in a form of its own).
+[[gnu::always_inline]] inline bool is_zero(std::uint32_t value) noexcept {
+  return value == 0;
 }
 
 // Takes one from `count`; whether it is below zero then.

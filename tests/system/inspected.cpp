@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+// What `weft ps` and the gdb commands look at: one thread in each state, or a deadlock. Prints "ready" when
+// all stand where they belong, and then does not change until it is killed. An argument says which.
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "weft/sync/mcs_mutex.hpp"
+#include "weft/weft.hpp"
+
+namespace {
+
+// A frame that a backtrace must show, in each thread.
+template <class F>
+[[gnu::noinline]] void inspected_body(F f) {
+  f();
+  asm volatile("" ::: "memory"); // something is left to do here, so the call is one
+}
+
+template <class F>
+weft::thread start(const char* name, F f) {
+  return weft::thread({.name = name}, [f] { inspected_body(f); });
+}
+
+void let_others_come(int rounds = 200) {
+  for (int i = 0; i < rounds; ++i) {
+    weft::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+}
+
+[[noreturn]] void stay() {
+  std::puts("ready");
+  std::fflush(stdout);
+  for (;;)
+    std::this_thread::sleep_for(std::chrono::hours(1)); // the kernel thread: main() counts as running
+}
+
+// One thread a state and a reason.
+void states() {
+  weft::runtime::start({.workers = 1, .pools = weft::sched::arrangement::pool_per_worker});
+  static weft::mutex held;
+  static weft::sync::mcs_mutex fair;
+  static weft::shared_mutex shared;
+  static weft::condition_variable condition;
+  static weft::mutex condition_mutex;
+  static weft::counting_semaphore<> none(0);
+  static weft::latch latch(1);
+  static weft::barrier barrier(2);
+  static weft::promise<int> promise;
+  static weft::channel<int> channel(1);
+  static weft::suspended_thread place;
+  static weft::future<int> future = promise.get_future();
+  held.lock();
+  fair.lock();
+  shared.lock();
+  std::vector<weft::thread> t;
+  t.push_back(start("at-mutex", [] { held.lock(); }));
+  t.push_back(start("at-mcs", [] { fair.lock(); }));
+  t.push_back(start("at-shared", [] { shared.lock_shared(); }));
+  t.push_back(start("at-condition", [] {
+    std::unique_lock lock(condition_mutex);
+    condition.wait(lock);
+  }));
+  t.push_back(start("at-semaphore", [] { none.acquire(); }));
+  t.push_back(start("at-latch", [] { latch.wait(); }));
+  t.push_back(start("at-barrier", [] { barrier.arrive_and_wait(); }));
+  t.push_back(start("at-future", [] { future.wait(); }));
+  t.push_back(start("at-channel", [] { static_cast<void>(channel.receive()); }));
+  t.push_back(start("at-place", [] { place.wait_with([] { return true; }); }));
+  t.push_back(start("asleep", [] { weft::this_thread::sleep_for(std::chrono::hours(1)); }));
+  t.push_back(start("suspended", [] { weft::this_thread::suspend(); }));
+  t.push_back(start("joins", [] { start("joined", [] { none.acquire(); }).join(); }));
+  t.push_back(start("yields", [] {
+    for (;;)
+      weft::this_thread::yield();
+  }));
+  let_others_come();
+  t.push_back(start("fresh", [] {}));
+  stay();
+}
+
+// Threads that each hold a mutex and want the next one's.
+template <class Mutex>
+void deadlock() {
+  static std::array<Mutex, 3> mutexes;
+  static constexpr std::array names{"one", "two", "three"};
+  std::vector<weft::thread> t;
+  for (std::size_t i = 0; i < mutexes.size(); ++i) {
+    t.push_back(start(names[i], [i] {
+      const std::scoped_lock first(mutexes[i]);
+      let_others_come(20);
+      const std::scoped_lock second(mutexes[(i + 1) % mutexes.size()]);
+    }));
+  }
+  // Those who wait for a mutex write their marks over the owner's.
+  t.push_back(start("bystander", [] { const std::scoped_lock first(mutexes[0]); }));
+  let_others_come();
+  stay();
+}
+
+// A thread waits for one that waits for what the first holds; the second runs on the first one's stack.
+void hosted() {
+  weft::runtime::start({.workers = 1, .pools = weft::sched::arrangement::pool_per_worker});
+  static weft::mutex held;
+  weft::thread host = start("host", [] {
+    const std::scoped_lock first(held);
+    start("guest", [] { const std::scoped_lock second(held); }).join();
+  });
+  let_others_come();
+  stay();
+}
+
+// The same with a forked call, whose descriptor lies in its creator's frame.
+void forked() {
+  weft::runtime::start({.workers = 1});
+  static weft::mutex held;
+  weft::thread host = start("host", [] {
+    const std::scoped_lock first(held);
+    auto guest = weft::fork([] { inspected_body([] { const std::scoped_lock second(held); }); });
+    guest.join();
+  });
+  let_others_come();
+  stay();
+}
+
+// Thousands wait for one mutex, so that the owner's mark is that far away.
+void many() {
+  weft::runtime::start({.workers = 1, .pools = weft::sched::arrangement::pool_per_worker});
+  static weft::mutex held;
+  held.lock();
+  std::vector<weft::thread> t;
+  for (int i = 0; i < 5000; ++i)
+    t.push_back(start("one-of-many", [] { held.lock(); }));
+  let_others_come(5);
+  stay();
+}
+
+std::atomic<bool> told_to_end{false};
+
+long fib(int n) {
+  if (n < 2)
+    return n;
+  auto other = weft::fork([n] { return fib(n - 1); });
+  const long mine = fib(n - 2);
+  return mine + other.join();
+}
+
+// Creates, joins, forks and contends without pause until it is told to end; a wrong result is its failure.
+int busy() {
+  weft::runtime::start();
+  std::signal(SIGTERM, [](int) { told_to_end.store(true); });
+  static weft::mutex lock;
+  long sum = 0;
+  long expected = 0;
+  std::puts("ready");
+  std::fflush(stdout);
+  while (!told_to_end.load()) {
+    std::vector<weft::thread> t;
+    for (int i = 0; i < 100; ++i) {
+      t.push_back(start("worker", [&sum] {
+        const std::scoped_lock held(lock);
+        sum += fib(10);
+      }));
+    }
+    for (weft::thread& one : t)
+      one.join();
+    expected += 100 * 55;
+  }
+  return sum == expected ? 0 : 1;
+}
+
+} // namespace
+
+int main(int count, char** arguments) {
+  const char* which = count > 1 ? arguments[1] : "";
+  if (std::strcmp(which, "states") == 0)
+    states();
+  if (std::strcmp(which, "deadlock") == 0)
+    deadlock<weft::mutex>();
+  if (std::strcmp(which, "recursive") == 0)
+    deadlock<weft::recursive_mutex>();
+  if (std::strcmp(which, "hosted") == 0)
+    hosted();
+  if (std::strcmp(which, "forked") == 0)
+    forked();
+  if (std::strcmp(which, "many") == 0)
+    many();
+  if (std::strcmp(which, "busy") == 0)
+    return busy();
+  std::fprintf(stderr, "usage: %s states|deadlock|recursive|hosted|forked|many|busy\n", arguments[0]);
+  return 2;
+}

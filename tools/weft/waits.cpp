@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// The owner of a mutex comes from the marks of weft/sync/mutex_word.hpp: the word names the stack of whoever
+// tried last to take it; a waiter remembers the mark that it displaced; who does not wait for the mutex has
+// it.
+#include "tools/weft/waits.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <unordered_set>
+
+namespace weft::tool {
+namespace {
+
+// As the library's names of kinds of waits.
+bool is(const layout& table, const unit_info& u, const char* kind) {
+  return u.announced && table.name_of("wait", u.wait_kind) == kind;
+}
+
+} // namespace
+
+std::string hexadecimal(address at) {
+  char text[32];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(at));
+  return text;
+}
+
+std::string title(const process_units& units, std::size_t unit) {
+  const std::string& name = units.units()[unit].name;
+  return "#" + std::to_string(unit + 1) + (name.empty() ? "" : " \"" + name + "\"");
+}
+
+waits::waits(target& of, const layout& table, const process_units& units)
+    : target_(of), table_(table), units_(units), waits_(units.units().size()) {
+  index_stacks();
+  for (std::size_t i = 0; i < waits_.size(); ++i)
+    explain(i);
+  find_joins();
+  find_hosts();
+}
+
+void waits::explain(std::size_t index) {
+  const unit_info& u = units_.units()[index];
+  wait_info& w = waits_[index];
+  if (u.state == "suspended") {
+    w.what = "resume()";
+  } else if (u.state == "blocked") {
+    w.what = "?";
+  }
+  if (!u.announced)
+    return;
+  w.what = table_.name_of("wait", u.wait_kind);
+  if (is(table_, u, "end of")) {
+    w.on = units_.at(u.object);
+    w.what += w.on != nobody ? " " + title(units_, w.on) : " " + hexadecimal(u.object);
+  } else if (u.object != 0) {
+    w.what += " " + hexadecimal(u.object);
+  }
+  if (is(table_, u, "mutex")) {
+    const owner& o = owner_of(u.object);
+    w.on = o.unit;
+    w.owner = o.other;
+  }
+  if (is(table_, u, "MCS mutex") || w.what.starts_with("shared mutex"))
+    w.owner = "not recorded";
+}
+
+// The join word of a unit names the thread that waits for its end.
+void waits::find_joins() {
+  for (std::size_t i = 0; i < waits_.size(); ++i) {
+    const address word = units_.units()[i].join_word;
+    const std::size_t joiner = word != 0 && word % 2 == 0 ? units_.at(word) : nobody;
+    if (joiner == nobody || units_.units()[joiner].worker != nobody || units_.units()[joiner].announced)
+      continue;
+    waits_[joiner].what = "end of " + title(units_, i);
+    waits_[joiner].on = i;
+  }
+}
+
+// Units that share a stack: all but the innermost wait for that one, which runs or says what it waits for.
+void waits::find_hosts() {
+  std::map<address, std::vector<std::size_t>> sharing;
+  for (std::size_t i = 0; i < waits_.size(); ++i) {
+    if (const address stack = units_.units()[i].stack; stack != 0)
+      sharing[stack].push_back(i);
+  }
+  for (const auto& [stack, members] : sharing) {
+    if (members.size() < 2)
+      continue;
+    const auto rank = [this](std::size_t i) {
+      const unit_info& u = units_.units()[i];
+      return u.worker != nobody ? 2 : u.announced || u.state == "suspended" || waits_[i].on != nobody ? 1 : 0;
+    };
+    const std::size_t inner = *std::max_element(
+        members.begin(), members.end(), [&rank](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+    for (const std::size_t i : members) {
+      if (i == inner)
+        continue;
+      waits_[i].hosts = true;
+      if (waits_[i].on != nobody)
+        continue;
+      waits_[i].what = "end of " + title(units_, inner) + ", on its own stack";
+      waits_[i].on = inner;
+    }
+  }
+}
+
+// Of the units on one stack it is the outermost, which waits for the others: right for circles in any case.
+void waits::index_stacks() {
+  std::map<address, stack_range> by_record;
+  for (std::size_t i = 0; i < waits_.size(); ++i) {
+    const unit_info& u = units_.units()[i];
+    if (u.stack == 0 || u.state == "finished")
+      continue;
+    const stack_range range{static_cast<std::uint32_t>(u.stack_low), u.stack_top - u.stack_low, i};
+    const auto [place, fresh] = by_record.try_emplace(u.stack, range);
+    if (!fresh && target_.get<address>(u.stack + table_.number("stack.owner")) == u.at)
+      place->second.unit = i;
+    if (is(table_, u, "mutex"))
+      on_mutexes_[{u.stack, u.object}] = i;
+  }
+  for (const auto& [record, range] : by_record)
+    stacks_.push_back(range);
+  std::sort(stacks_.begin(), stacks_.end(),
+            [](const stack_range& a, const stack_range& b) { return a.low < b.low; });
+}
+
+std::size_t waits::unit_by_mark(std::uint32_t mark) const {
+  const std::uint32_t at = mark - 1;
+  auto next = std::upper_bound(stacks_.begin(), stacks_.end(), at,
+                               [](std::uint32_t a, const stack_range& s) { return a < s.low; });
+  if (stacks_.empty())
+    return nobody;
+  const stack_range& s = next == stacks_.begin() ? stacks_.back() : *std::prev(next);
+  return at - s.low < s.size ? s.unit : nobody; // modulo 2^32: the last may go beyond it
+}
+
+std::string waits::kernel_thread_by_mark(std::uint32_t mark) const {
+  constexpr std::uint32_t most = 8 << 20; // of a kernel thread's stack, above where it is now
+  for (const kernel_thread& t : target_.kernel_threads()) {
+    if (mark - 1 - static_cast<std::uint32_t>(t.sp) < most)
+      return "kernel thread " + std::to_string(t.id) + "?";
+  }
+  return "?";
+}
+
+const waits::owner& waits::owner_of(address mutex) {
+  const auto [place, fresh] = owners_.try_emplace(mutex);
+  if (fresh)
+    place->second = follow_marks(mutex);
+  return place->second;
+}
+
+waits::owner waits::follow_marks(address mutex) const {
+  std::uint32_t mark = target_.get<std::uint32_t>(mutex).value_or(0);
+  if (mark == 0)
+    return {nobody, "nobody"}; // it has just been released
+  std::unordered_set<std::size_t> seen;
+  for (;;) {
+    const std::size_t holder = mark % 2 != 0 ? unit_by_mark(mark) : nobody;
+    if (holder == nobody)
+      return {nobody, kernel_thread_by_mark(mark)};
+    const auto waiter = on_mutexes_.find({units_.units()[holder].stack, mutex});
+    if (waiter == on_mutexes_.end() || !seen.insert(waiter->second).second)
+      return {holder, {}};
+    const std::uint32_t displaced = units_.units()[waiter->second].displaced;
+    if (displaced == 0)
+      return {holder, {}};
+    mark = displaced;
+  }
+}
+
+std::vector<std::vector<std::size_t>> waits::circles() const {
+  enum : char { fresh, on_path, done };
+  std::vector<char> marks(waits_.size(), fresh);
+  std::vector<std::vector<std::size_t>> found;
+  for (std::size_t start = 0; start < waits_.size(); ++start) {
+    std::vector<std::size_t> path;
+    std::size_t at = start;
+    for (; at != nobody && marks[at] == fresh; at = waits_[at].on) {
+      marks[at] = on_path;
+      path.push_back(at);
+    }
+    if (at != nobody && marks[at] == on_path)
+      found.emplace_back(std::find(path.begin(), path.end(), at), path.end());
+    for (const std::size_t i : path)
+      marks[i] = done;
+  }
+  return found;
+}
+
+} // namespace weft::tool
