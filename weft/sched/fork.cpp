@@ -135,6 +135,9 @@ void worker::forget_after_fork() {
   handed = nullptr;
   attention.store_relaxed(0);
   attach_recorder();
+  enlist_alone();
+  tls_blocks = nullptr; // of kernel threads that are gone
+  kernel_id.store_relaxed(os::this_kernel_thread_id());
   sleeps_until.store_relaxed(0);
   group::forget_waiting_primary();
   on_primary_thread = true; // nobody can join the kernel thread of a child's first thread

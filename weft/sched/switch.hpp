@@ -58,8 +58,9 @@ WEFT_API void release_kept_stack(descriptor& u) noexcept;
 // Takes the stack that an eager technique has from its creation on, if the caller is a worker and memory
 // suffices; else it takes it when it starts, as a lazy one. Before `u` is in a pool.
 WEFT_API void reserve_stack(descriptor& u) noexcept;
-// The pool for what a kernel thread that is no worker creates.
-[[nodiscard]] WEFT_API pool* foreign_home();
+// The pool where the caller's new units go, whoever he is. Errors: std::system_error if the runtime cannot
+// start.
+[[nodiscard]] WEFT_API pool* home_of_new_units();
 // Child first: `u`, which is in no pool, runs at once, and the caller becomes ready where this worker looks
 // first. Where that cannot be (the caller is no thread on a worker of the pool, handles an exception, or no
 // stack can be had) `u` is pushed to its pool. Contexts: all but signal handlers. Switches: may.
@@ -111,6 +112,10 @@ WEFT_API void require_thread(const char* what);
 WEFT_API void make_ready(descriptor& u);
 // The same for one that has not waited: it yielded, or moves from one pool to another.
 WEFT_API void put_back(descriptor& u);
+// Leaves the running thread, which was preempted: to its pool or, if `pinned`, to where this worker alone
+// will take it from. Contexts: in the runtime, also in a signal handler that has interrupted user mode.
+// Switches: always.
+void yield_preempted(bool pinned);
 
 [[gnu::always_inline]] inline bool serves(const worker& w, const descriptor& u) noexcept {
   const bool serves_home = u.home->owned_by(w) || (w.hot != nullptr && u.home->same_family(*w.hot));

@@ -70,9 +70,8 @@ template <technique_id T, bool FillIsTrivial, class Fill>
       launch<T>(w, u);
       return u;
     }
-    descriptor& u = fill_or_free(on_worker() ? allocate_unit(here()) : allocate_unit_slowly(), fill);
-    worker& now = here(); // the closure's constructor may have switched
-    unit::initialise(u, o, on_worker() ? now.hot : foreign_home(), traits);
+    descriptor& u = fill_or_free(allocate_unit_slowly(), fill);
+    unit::initialise(u, o, home_of_new_units(), traits); // now: the closure's constructor may have switched
     submit_as(u, T);
     return u;
   }

@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <mutex>
 #include <new>
 #include <utility>
 
+#include "weft/arch/user_mode.hpp"
 #include "weft/base/assert.hpp"
 #include "weft/base/first_use.hpp"
 #include "weft/base/knob.hpp"
@@ -20,6 +22,7 @@
 #include "weft/sched/requests.hpp"
 #include "weft/sched/stacked.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/sched/user_mode.hpp"
 #include "weft/technique/called.hpp"
 #include "weft/unit/extension.hpp"
 
@@ -57,8 +60,60 @@ extern "C" {
 __thread worker_front* weft_current_worker __attribute__((tls_model("initial-exec"))) = &foreign_front;
 }
 
+namespace {
+
+struct worker_list {
+  std::mutex lock;
+  worker* first = nullptr;
+};
+worker_list& all_workers() noexcept {
+  alignas(worker_list) static std::byte room[sizeof(worker_list)]; // outlives all statics
+  static auto* made = ::new (static_cast<void*>(room)) worker_list;
+  return *made;
+}
+
+} // namespace
+
+void worker::enlist() noexcept {
+  worker_list& all = all_workers();
+  const std::scoped_lock held(all.lock);
+  next_ = std::exchange(all.first, this);
+  if (next_ != nullptr)
+    next_->previous_ = this;
+}
+
+void worker::delist() noexcept {
+  worker_list& all = all_workers();
+  const std::scoped_lock held(all.lock);
+  (previous_ != nullptr ? previous_->next_ : all.first) = next_;
+  if (next_ != nullptr)
+    next_->previous_ = previous_;
+}
+
+// After fork(): the others are gone, and one of them may have held the lock.
+void worker::enlist_alone() noexcept {
+  worker_list* all = ::new (static_cast<void*>(&all_workers())) worker_list;
+  all->first = this;
+  next_ = nullptr;
+  previous_ = nullptr;
+}
+
+void for_each_worker(void (*action)(worker& w, void* argument), void* argument) {
+  worker_list& all = all_workers();
+  const std::scoped_lock held(all.lock);
+  for (worker* w = all.first; w != nullptr; w = w->next_)
+    action(*w, argument);
+}
+
 [[gnu::noinline]] void set_here(worker* w) noexcept {
+  if (w == nullptr && weft_worker_here != nullptr)
+    weft_worker_here->kernel_id.store_relaxed(0);
+  weft_worker_here = w;
   weft_current_worker = w != nullptr ? w : &foreign_front;
+  if (w == nullptr)
+    return;
+  w->own_thread_pointer = arch::thread_pointer();
+  w->kernel_id.store_relaxed(os::this_kernel_thread_id());
 }
 
 worker::worker(group& g, unsigned n) : owner_group(g), number(n) {
@@ -66,10 +121,14 @@ worker::worker(group& g, unsigned n) : owner_group(g), number(n) {
   attention.store_relaxed(0);
   unit::initialise(loop_unit, none, nullptr, unit::kind_loop | unit::not_cancellable);
   current = &loop_unit;
+  enlist();
   attach_recorder();
 }
 
 worker::~worker() {
+  delist();
+  if (tls_blocks != nullptr)
+    lender_of_tls.load(std::memory_order_acquire)->take_back(tls_blocks);
   delete incoming.load(std::memory_order_acquire); // a scheduler that came too late
   recorder.detach();
 }

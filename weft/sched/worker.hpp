@@ -27,6 +27,7 @@
 namespace weft::sched {
 
 struct worker;
+struct tls_block;
 
 // Bits of worker_front::attention: why the next scheduling decision must go through the loop. Set by anyone,
 // cleared by the worker.
@@ -41,6 +42,7 @@ enum attention : std::uint32_t {
   workers_missing = 128, // in the child of fork()
   freeze_requested = 64, // stand still at the next decision (exit)
   observed = 512,        // a front is told of events
+  user_code = 1024,      // the front of a preemptible thread in user mode (user_mode.hpp)
 };
 
 // Decisions between two visits of the loop, where timers, event sources and old units get their turn. Prime,
@@ -120,7 +122,17 @@ struct alignas(64) worker : worker_front {
   std::atomic<std::uint32_t> frozen{0};
   trace::recorder recorder;
   trace::counters counters;
-  int cpu = -1;          // bound to, or -1
+  int cpu = -1; // bound to, or -1
+  // --- preemption ---
+  void* own_thread_pointer = nullptr; // of the kernel thread it runs on
+  tls_block* tls_blocks = nullptr;
+  base::atomic<std::int32_t> kernel_id{0}; // of that kernel thread; 0: none
+  // The preemptible thread in user mode, by its serial; 0: none. Written by the worker.
+  base::atomic<std::uint32_t> user_mode_serial{0};
+  base::atomic<std::uint32_t> tick_flag{0}; // the serial of one that should leave; written by whoever ticks
+  base::atomic<bool> others_wait{false};    // when that thread went to user mode
+  std::uint32_t ticked_serial = 0;          // whoever ticks: what it saw last, and since when
+  deadline ticked_since = 0;
   unsigned nesting = 0;  // calls of run_child() that are under way
   void* front = nullptr; // what a front (abt) calls this worker; its own, set before the worker starts
 
@@ -160,6 +172,10 @@ struct alignas(64) worker : worker_front {
   WEFT_API void set_observed(bool on) noexcept;
 
  private:
+  friend void for_each_worker(void (*action)(worker& w, void* argument), void* argument);
+  worker* next_ = nullptr; // in the list of all, under its lock
+  worker* previous_ = nullptr;
+
   void note_slowly(trace::event what, const void* unit, std::uint32_t argument) noexcept;
   descriptor* pick() noexcept;
   descriptor* pick_scheduled() noexcept;
@@ -179,6 +195,9 @@ struct alignas(64) worker : worker_front {
   void give_memory_back() noexcept;
   void drop(descriptor& u) noexcept;
   void leave_stacked_scheduler(bool finished) noexcept;
+  void enlist() noexcept;
+  void delist() noexcept;
+  void enlist_alone() noexcept;
   bool serve_attention() noexcept;
   bool start_or_keep(std::shared_ptr<scheduler>* next) noexcept;
   void run_thread(descriptor& u) noexcept;
@@ -195,6 +214,9 @@ extern "C" WEFT_API __thread worker_front* weft_current_worker __attribute__((tl
   WEFT_READ_TLS(w, weft_current_worker);
   return *static_cast<worker*>(w);
 }
+
+// Calls action(worker, argument) for every worker of the process; none comes or goes meanwhile.
+WEFT_API void for_each_worker(void (*action)(worker& w, void* argument), void* argument);
 
 // Whether the calling kernel thread is a worker now.
 [[gnu::always_inline]] inline bool on_worker() noexcept {

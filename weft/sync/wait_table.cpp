@@ -5,6 +5,7 @@
 #include "weft/arch/arch.hpp"
 #include "weft/sched/group.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/sched/user_mode.hpp"
 
 #include <algorithm>
 
@@ -45,6 +46,7 @@ bool spin(mutex_word& word) noexcept {
 WEFT_API constinit wait_slot<waiter> wait_table[wait_slots];
 
 bool lock_slowly(mutex_word& word, sched::deadline until, const std::stop_token& stop) {
+  const sched::runtime_section in;
   if (owner_may_be_running() && spin(word)) {
     return true;
   }
@@ -61,10 +63,12 @@ void lock_slowly(mutex_word& word) {
 }
 
 void release_contended(mutex_word& word) noexcept {
+  const sched::runtime_section in;
   slot_of(&word).release(word);
 }
 
 void look_again(const mutex_word* key) noexcept {
+  const sched::runtime_section in;
   slot_of(key).look_again(key);
 }
 
