@@ -32,8 +32,8 @@ std::size_t stack_size_of(const thread_attributes& a) {
 void make_preemptible(unit::descriptor& u, preemption kind) {
   if (kind == preemption::none)
     return;
-  preempt::prepare(kind, sched::default_group().size());
-  sched::user_mode::attach(u, kind);
+  if (preempt::prepare(kind, sched::default_group().size()))
+    sched::user_mode::attach(u, kind);
 }
 
 } // namespace
@@ -76,11 +76,16 @@ void submit_with(unit::descriptor& u, const unit::operations& o, std::uint64_t t
   if (a.name != nullptr)
     unit::set_name(u, a.name);
   make_preemptible(u, a.preemption);
-  if (!now)
-    return sched::submit_as(u, t);
-  if (unit::has_stack_at_creation(t))
-    sched::reserve_stack(u);
-  sched::start_now(u);
+  try {
+    if (!now)
+      return sched::submit_as(u, t);
+    if (unit::has_stack_at_creation(t))
+      sched::reserve_stack(u);
+    sched::start_now(u);
+  } catch (...) { // it could not be pushed
+    sched::user_mode::detach(u);
+    throw;
+  }
 }
 
 namespace {

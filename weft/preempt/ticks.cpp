@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <mutex>
@@ -14,6 +15,7 @@
 #include <system_error>
 
 #include "weft/arch/user_mode.hpp"
+#include "weft/base/assert.hpp"
 #include "weft/base/knob.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
@@ -121,21 +123,23 @@ struct look {
   std::int64_t now;
   std::int64_t interval;
   int number;
+  bool waited_for; // somebody was found that others wait for
 };
 
 // One look at a worker: the thread that it found there the last time had better be gone.
 void look_at(worker& w, void* argument) {
-  const look& l = *static_cast<const look*>(argument);
+  look& l = *static_cast<look*>(argument);
   const std::uint32_t serial = w.user_mode_serial.load_relaxed();
   if (serial == 0)
     return; // in the runtime, or cooperative
+  const bool waited_for =
+      w.others_wait.load_relaxed() || (w.attention.load_relaxed() & sched::inbox_waiting) != 0;
+  l.waited_for = l.waited_for || waited_for;
   if (serial != w.ticked_serial) {
     w.ticked_serial = serial;
     w.ticked_since = l.now;
     return;
   }
-  const bool waited_for =
-      w.others_wait.load_relaxed() || (w.attention.load_relaxed() & sched::inbox_waiting) != 0;
   const std::int64_t ran = l.now - w.ticked_since;
   if (!waited_for || ran < l.interval)
     return;
@@ -178,7 +182,10 @@ class monitor {
       return;
     ending_.store_release(1);
     os::futex_wake(&ending_, 1);
+    user_mode::live().fetch_add_relaxed(1); // so that the monitor cannot fall asleep on a 0 after the wake
+    os::futex_wake(&user_mode::live(), 1);
     thread_.join();
+    user_mode::live().fetch_sub_relaxed(1);
     give_signal_back();
     running_ = false;
   }
@@ -195,14 +202,20 @@ class monitor {
   [[nodiscard]] int number() const noexcept { return number_; }
 
  private:
+  // Looks four times an interval, and up to sixteen times more rarely while nobody is waited for.
   void watch() noexcept {
     os::name_this_kernel_thread("weft-monitor");
     ::prctl(PR_SET_TIMERSLACK, 1UL);
-    while (ending_.load_acquire() == 0) {
-      const std::int64_t every = interval() / 4;
-      os::futex_wait_until(&ending_, 0, os::now_ns() + every);
-      look l{os::now_ns(), interval(), number_};
+    for (std::int64_t pauses = 1; ending_.load_acquire() == 0;) {
+      if (user_mode::live().load_relaxed() == 0) {
+        os::futex_wait(&user_mode::live(), 0);
+        pauses = 1;
+        continue;
+      }
+      os::futex_wait_until(&ending_, 0, os::now_ns() + pauses * interval() / 4);
+      look l{os::now_ns(), interval(), number_, false};
       sched::for_each_worker(&look_at, &l);
+      pauses = l.waited_for ? 1 : std::min<std::int64_t>(pauses * 2, 16);
     }
   }
   void take_signal() {
@@ -237,18 +250,27 @@ monitor& process_monitor() noexcept {
 
 } // namespace
 
-void prepare(sched::preemption kind, std::size_t workers) {
+bool prepare(sched::preemption kind, std::size_t workers) {
+  if (arch::sanitizer::watches_frames) {
+    static std::atomic<bool> said{false};
+    if (!said.exchange(true))
+      base::warn("under sanitizers preemptible threads are cooperative");
+    return false;
+  }
   if (!arch::can_preempt)
-    refuse(std::errc::not_supported, "weft: preemption is not ported to this machine, nor to sanitizers");
+    refuse(std::errc::not_supported, "weft: preemption is not ported to this machine");
   if (kind == sched::preemption::own_tls) {
     if (!arch::can_set_thread_pointer())
       refuse(std::errc::not_supported, "weft: this kernel does not let programs set their thread pointer");
     provide_donors(workers + 2);
   }
   process_monitor().start();
+  return true;
 }
 
 void stop() noexcept {
+  if (user_mode::live().load_relaxed() != 0)
+    return; // another group has some
   process_monitor().stop();
   end_donors();
 }

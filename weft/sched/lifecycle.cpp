@@ -429,6 +429,7 @@ namespace {
 void yield_to_loop() {
   worker& w = here();
   descriptor& self = *w.current;
+  --w.budget; // fast paths count what they do; threads that have none come here each time
   self.state.block();
   w.note(trace::event::stop_yield, &self);
   {

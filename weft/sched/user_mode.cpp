@@ -7,6 +7,7 @@
 
 #include "weft/arch/user_mode.hpp"
 #include "weft/base/assert.hpp"
+#include "weft/os/futex.hpp"
 #include "weft/sched/switch.hpp"
 
 namespace weft::sched {
@@ -73,6 +74,13 @@ void user_mode::attach(descriptor& u, preemption kind) {
   auto* made = ::new user_mode(u, kind);
   u.operations = &made->mine_;
   u.traits.fetch_or_relaxed(unit::preemptible);
+  if (live().fetch_add_relaxed(1) == 0)
+    os::futex_wake(&live(), 1);
+}
+
+base::atomic<std::uint32_t>& user_mode::live() noexcept {
+  static constinit base::atomic<std::uint32_t> count{0};
+  return count;
 }
 
 void user_mode::detach(descriptor& u) noexcept {
@@ -94,6 +102,7 @@ user_mode* user_mode::of(const descriptor& u) noexcept {
 void user_mode::finish() noexcept {
   unit_.traits.fetch_and_relaxed(~std::uint64_t{unit::preemptible});
   unit_.operations = real_;
+  live().fetch_sub_relaxed(1);
   delete this;
 }
 

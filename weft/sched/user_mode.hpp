@@ -83,6 +83,8 @@ class WEFT_API user_mode {
   // Contexts: all.
   void remember_tick() noexcept { pending_.store_relaxed(1); }
   [[nodiscard]] preemption kind() const noexcept { return kind_; }
+  // How many there are in the process: a word that is woken as a futex when it is 0 no more.
+  static base::atomic<std::uint32_t>& live() noexcept;
 
  private:
   user_mode(descriptor& u, preemption kind) noexcept;
