@@ -5,8 +5,11 @@
 #include <ostream>
 
 #include "weft/memory/stack_options.hpp"
+#include "weft/os/signal.hpp"
+#include "weft/preempt/ticks.hpp"
 #include "weft/runtime/runtime.hpp"
 #include "weft/sched/default_group.hpp"
+#include "weft/sched/user_mode.hpp"
 #include "weft/unit/extension.hpp"
 
 namespace weft {
@@ -16,6 +19,21 @@ constexpr std::size_t largest_stack = std::size_t{1} << 30;
 
 [[noreturn]] void refuse(std::errc code, const char* why) {
   throw std::system_error(std::make_error_code(code), why);
+}
+
+// One that may be preempted needs room for the kernel's signal frame and for what its handler calls. The
+// default size has it.
+std::size_t stack_size_of(const thread_attributes& a) {
+  constexpr std::size_t handler = 4096;
+  const bool adds = a.preemption != preemption::none && a.stack_size != 0;
+  return adds ? a.stack_size + os::signal_stack_bytes(handler) : a.stack_size;
+}
+
+void make_preemptible(unit::descriptor& u, preemption kind) {
+  if (kind == preemption::none)
+    return;
+  if (preempt::prepare(kind, sched::default_group().size()))
+    sched::user_mode::attach(u, kind);
 }
 
 } // namespace
@@ -34,12 +52,17 @@ std::uint64_t traits_of(const thread_attributes& a, std::uint64_t kind) {
   if (a.technique == technique_id::sc && a.stack_size != 0)
     refuse(std::errc::invalid_argument,
            "weft: an SC thread has the stack size of who starts it, the default");
-  return kind | unit::stack_size_trait(static_cast<std::uint32_t>(a.stack_size)) |
+  if (static_cast<unsigned>(a.preemption) >= sched::preemption_kinds)
+    refuse(std::errc::invalid_argument, "weft: no such kind of preemption");
+  if (a.preemption != preemption::none && kind != unit::kind_thread)
+    refuse(std::errc::invalid_argument, "weft: a tasklet is never preempted");
+  return kind | unit::stack_size_trait(static_cast<std::uint32_t>(stack_size_of(a))) |
          unit::technique_trait(a.technique);
 }
 
 void submit_with(unit::descriptor& u, const unit::operations& o, std::uint64_t traits,
                  const thread_attributes& a, bool now) {
+  const sched::runtime_section in;
   pool* home = a.pool;
   if (home == nullptr) {
     home = sched::home_of_new(u);
@@ -55,11 +78,17 @@ void submit_with(unit::descriptor& u, const unit::operations& o, std::uint64_t t
   u.level = static_cast<std::int8_t>(a.level);
   if (a.name != nullptr)
     unit::set_name(u, a.name);
-  if (!now)
-    return sched::submit_as(u, t);
-  if (unit::has_stack_at_creation(t))
-    sched::reserve_stack(u);
-  sched::start_now(u);
+  make_preemptible(u, a.preemption);
+  try {
+    if (!now)
+      return sched::submit_as(u, t);
+    if (unit::has_stack_at_creation(t))
+      sched::reserve_stack(u);
+    sched::start_now(u);
+  } catch (...) { // it could not be pushed
+    sched::user_mode::detach(u);
+    throw;
+  }
 }
 
 namespace {
@@ -152,6 +181,7 @@ void exit() {
 }
 
 void set_name(const char* name) {
+  const sched::runtime_section in;
   if (!sched::on_worker())
     refuse(std::errc::operation_not_permitted, "weft: the caller is not a Weft thread");
   unit::set_name(*sched::here().current, name);

@@ -18,10 +18,12 @@
 #include "weft/pool.hpp"
 #include "weft/sched/requests.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/sched/user_mode.hpp"
 #include "weft/sync/waiter.hpp"
 
 namespace weft {
 
+using sched::preemption;
 using unit::technique_id;
 
 // What a thread or tasklet may differ in. Every field's default means: as the runtime has it.
@@ -32,6 +34,8 @@ struct thread_attributes {
   int level = 0;              // priority, -32 (first) .. 31 (last); only priority pools look
   // How a thread starts and ends, and when it has a stack: docs/guide/techniques.md. Tasklets have none.
   technique_id technique = technique_id::automatic;
+  // Whether others can make it leave its worker while it computes: docs/guide/preemption.md. Threads only.
+  weft::preemption preemption = weft::preemption::none;
 };
 
 template <technique_id>

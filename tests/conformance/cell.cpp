@@ -5,8 +5,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <ostream>
+#include <string>
 
 #include "tests/conformance/policies.hpp"
+#include "weft/preemption.hpp"
 #include "weft/runtime.hpp"
 
 namespace weft::conformance {
@@ -144,12 +146,25 @@ int scaled(int n) {
   return std::max(1, n * scale() / 100);
 }
 
+preemption kind_of_preemption() {
+  static const preemption kind = [] {
+    const char* given = std::getenv("WEFT_CONFORMANCE_PREEMPTION");
+    const std::string name = given != nullptr ? given : "none";
+    if (name == "none")
+      return preemption::none;
+    preempt::set_interval(200us);
+    return name == "own_tls" ? preemption::own_tls : preemption::signal_yield;
+  }();
+  return kind;
+}
+
 void counted::SetUp() {
   before_ = runtime::count();
   kernel_threads_before_ = kernel_threads();
 }
 
 void counted::TearDown() {
+  preempt::stop(); // monitor and donors outlive groups
   const runtime::census after = runtime::count();
   EXPECT_EQ(after.units, before_.units);
   EXPECT_EQ(after.stacks, before_.stacks);

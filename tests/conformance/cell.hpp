@@ -71,6 +71,10 @@ bool eventually(Condition condition) {
   return true;
 }
 
+// WEFT_CONFORMANCE_PREEMPTION: none (the default), signal_yield or own_tls. Nearly all threads of the suite
+// are of that kind then, under ticks at 200 us.
+preemption kind_of_preemption();
+
 // Counts units, stacks, timers and kernel threads before and after.
 class counted : public ::testing::Test {
  protected:
@@ -93,6 +97,11 @@ class cell_fixture : public counted, public ::testing::WithParamInterface<cell> 
   pool& main_pool(unsigned worker) { return *mains_.at(worker % mains_.size()); }
   std::shared_ptr<scheduler> make_scheduler(unsigned number);
   thread_attributes in_pool(unsigned worker) {
+    thread_attributes a = tasklet_in_pool(worker);
+    a.preemption = kind_of_preemption();
+    return a;
+  }
+  thread_attributes tasklet_in_pool(unsigned worker) {
     thread_attributes a;
     a.pool = &main_pool(worker);
     return a;

@@ -168,13 +168,13 @@ TEST_P(life, tasklets) {
     std::vector<tasklet> elsewhere;
     for (int i = 0; i < count; ++i) {
       here.emplace_back([&sum] { ++sum; });
-      elsewhere.emplace_back(in_pool(static_cast<unsigned>(i)), [&sum] { ++sum; });
+      elsewhere.emplace_back(tasklet_in_pool(static_cast<unsigned>(i)), [&sum] { ++sum; });
     }
     for (auto it = here.rbegin(); it != here.rend(); ++it)
       it->join(); // by a call, if this worker may
     for (auto& t : elsewhere)
       t.join(); // by the loops, most of them
-    tasklet(in_pool(0), [&sum] { ++sum; }).detach();
+    tasklet(tasklet_in_pool(0), [&sum] { ++sum; }).detach();
     tasklet leaves([&sum] {
       ++sum;
       this_thread::exit();
@@ -214,7 +214,7 @@ TEST_P(life, waiting_in_a_tasklet_is_refused) {
   inside([&] {
     tasklet inline_call(body);
     inline_call.join();
-    tasklet by_the_loop(in_pool(workers() - 1), body);
+    tasklet by_the_loop(tasklet_in_pool(workers() - 1), body);
     by_the_loop.join();
   });
   EXPECT_TRUE(eventually([&] { return ended == 4; })) << ended;

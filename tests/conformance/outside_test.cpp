@@ -22,7 +22,7 @@ TEST_P(outside, foreign_kernel_threads_create_and_join) {
           ++sum;
         });
       }
-      tasklet light(in_pool(f), [&sum] { ++sum; });
+      tasklet light(tasklet_in_pool(f), [&sum] { ++sum; });
       for (auto& t : threads)
         t.join();
       light.join();

@@ -24,7 +24,10 @@ class request : public cell_fixture {
     away_.reset();
   }
   pool& away() { return *away_; }
-  static bool is_of(const worker_group& g) { return &sched::here().owner_group == &g; }
+  static bool is_of(const worker_group& g) {
+    const sched::runtime_section in;
+    return &sched::here().owner_group == &g;
+  }
   worker_group& other() { return *other_; }
 
  private:

@@ -8,23 +8,39 @@
 
 #include "weft/memory/fork.hpp"
 #include "weft/os/membarrier.hpp"
+#include "weft/preempt/ticks.hpp"
 #include "weft/runtime/internal.hpp"
 #include "weft/sched/fork.hpp"
+#include "weft/sched/user_mode.hpp"
 #include "weft/sync/wait_table.hpp"
 
 namespace weft::runtime {
 namespace {
 
+// A preemptible thread is in the runtime from before the fork until after it.
+sched::user_mode* forking_thread = nullptr; // guarded by the lock of state()
+
 void prepare() {
+  sched::worker_front& front = sched::here();
+  const bool was_in_user_mode = front.attention.any_relaxed(sched::user_code);
+  sched::enter_runtime_for_good();
   state().lock.lock();
+  forking_thread = was_in_user_mode ? &sched::user_mode::behind(front) : nullptr;
   sched::prepare_fork(state().group.load(std::memory_order_relaxed));
   memory::fork_prepare();
+}
+
+void end_fork() {
+  sched::user_mode* thread = forking_thread;
+  state().lock.unlock();
+  if (thread != nullptr)
+    thread->leave_runtime();
 }
 
 void parent() {
   memory::fork_parent();
   sched::parent_of_fork(state().group.load(std::memory_order_relaxed));
-  state().lock.unlock();
+  end_fork();
 }
 
 void child() {
@@ -33,7 +49,8 @@ void child() {
   sync::forget_waiters_after_fork();
   sched::group* kept = sched::child_of_fork(state().group.load(std::memory_order_relaxed));
   state().group.store(kept, std::memory_order_relaxed);
-  state().lock.unlock();
+  preempt::forget_after_fork();
+  end_fork();
 }
 
 } // namespace

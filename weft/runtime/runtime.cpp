@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Start, stop and exit of the default runtime.
 #include "weft/runtime/runtime.hpp"
+#include "weft/preempt/ticks.hpp"
 
 #include <unistd.h>
 
@@ -176,6 +177,7 @@ bool stop() noexcept {
   }
   state().group.store(nullptr, std::memory_order_relaxed);
   delete g;
+  preempt::stop();
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "weft/sched/exceptions_kept.hpp"
+#include "weft/sched/user_mode.hpp"
 
 namespace weft::sched {
 namespace {
@@ -60,23 +61,27 @@ void publish_suspended(void* u) {
 } // namespace
 
 void yield_to_taken_slowly(descriptor& next) {
+  const runtime_section in;
   here().current->state.block();
   leave_by_loop(next, trace::event::stop_yield, [](void* u) { put_back(*static_cast<descriptor*>(u)); });
   act_on_requests();
 }
 
 void suspend_to_taken_slowly(descriptor& next) {
+  const runtime_section in;
   leave_by_loop(next, trace::event::stop_wait, &publish_suspended);
   act_on_requests();
 }
 
 void suspend_until_taken() {
+  const runtime_section in;
   leave_without_state(&publish_suspended);
   act_on_requests();
 }
 
 // The loop that this worker's units leave to is the caller's frame meanwhile.
 void run_child(descriptor& first) {
+  const runtime_section in;
   worker& w = here();
   descriptor& self = *w.current;
   {

@@ -136,6 +136,8 @@ void worker::forget_after_fork() {
   handed = nullptr;
   attention.store_relaxed(0);
   attach_recorder();
+  tls_blocks = nullptr; // of kernel threads that are gone
+  kernel_thread_id.store_relaxed(os::this_kernel_thread_id());
   sleeps_until.store_relaxed(0);
   group::forget_waiting_primary();
   on_primary_thread = true; // nobody can join the kernel thread of a child's first thread

@@ -8,7 +8,6 @@
 #include <mutex>
 #include <new>
 
-#include "weft/base/spin_lock.hpp"
 #include "weft/memory/inspection.hpp"
 #include "weft/sched/worker.hpp"
 #include "weft/unit/extension.hpp"
@@ -17,7 +16,7 @@
 namespace weft::sched {
 namespace {
 
-constinit base::spin_lock workers_lock;
+constinit std::mutex workers_lock;
 constinit worker* workers = nullptr; // under the lock; linked by next_of_process
 // The depot of descriptors, once there is a worker.
 constinit memory::object_depot* descriptors = nullptr; // under the lock
@@ -44,10 +43,16 @@ void inspection::leave(worker& w) noexcept {
 }
 
 void inspection::keep_only(worker* w) noexcept {
-  ::new (static_cast<void*>(&workers_lock)) base::spin_lock; // its holder may not be there any more
+  ::new (static_cast<void*>(&workers_lock)) std::mutex; // its holder may not be there any more
   workers = w;
   if (w != nullptr)
     w->next_of_process = nullptr;
+}
+
+void for_each_worker(void (*action)(worker& w, void* argument), void* argument) {
+  const std::scoped_lock held(workers_lock);
+  for (worker* w = workers; w != nullptr; w = w->next_of_process)
+    action(*w, argument);
 }
 
 } // namespace weft::sched

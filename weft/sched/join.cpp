@@ -5,6 +5,7 @@
 
 #include "weft/os/futex.hpp"
 #include "weft/sched/technique_join.hpp"
+#include "weft/sched/user_mode.hpp"
 #include "weft/unit/join_word.hpp"
 
 namespace weft::sched {
@@ -249,12 +250,14 @@ void settle_after_inline_call() noexcept {
 }
 
 void join_tasklet_slowly(descriptor& u) {
+  const runtime_section in;
   if (!run_on_workers_stack(u))
     join_slowly(u);
   free_unit(here(), u);
 }
 
 bool start_by_join(descriptor& u) {
+  const runtime_section in;
   worker& w = here();
   if (u.home.is(w.listed))
     return u.state.is(unit::state::fresh) ? start_from_list(w, u) : go_on_with(w, u);
@@ -264,6 +267,7 @@ bool start_by_join(descriptor& u) {
 }
 
 void join_slowly(descriptor& u) {
+  const runtime_section in;
   if (!u.join.has_ended() && !run_inlined_from_deque(u) && !start_by_join(u))
     wait_for_end(u);
   if (unit::keeps_stack(u.technique()))
@@ -271,6 +275,7 @@ void join_slowly(descriptor& u) {
 }
 
 void join_elsewhere(descriptor& u) {
+  const runtime_section in;
   if (!u.join.has_ended() && !start_by_join(u))
     wait_for_end(u);
 }

@@ -19,6 +19,7 @@
 #include "weft/sched/group.hpp"
 #include "weft/sched/requests.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/sched/user_mode.hpp"
 #include "weft/unit/extension.hpp"
 
 namespace weft::sched {
@@ -278,6 +279,7 @@ void end_without_stack(worker& w, descriptor& u) noexcept {
 }
 
 void leave_without_state(arch::arrival_function then) {
+  const runtime_section in;
   worker& w = here();
   descriptor& self = *w.current;
   w.note(trace::event::stop_wait, &self);
@@ -286,6 +288,7 @@ void leave_without_state(arch::arrival_function then) {
 }
 
 void leave(arch::arrival_function then, void* argument) {
+  const runtime_section in;
   worker& w = here();
   descriptor& self = *w.current;
   self.state.block();
@@ -295,12 +298,14 @@ void leave(arch::arrival_function then, void* argument) {
 }
 
 bool can_leave_to(const descriptor& next) noexcept {
+  const runtime_section in;
   worker& w = here();
   return on_worker() && w.current->kind() == unit::kind_thread && serves(w, next) &&
          !next.has(unit::slow_mask);
 }
 
 bool leave_to_if(descriptor& next, arch::conditional_function then, void* argument) {
+  const runtime_section in;
   worker& w = here();
   if (--w.budget < 0) [[unlikely]]
     w.look_around(); // does not switch: the caller may have taken `next` out of a list
@@ -328,6 +333,7 @@ void refuse_fork() {
 }
 
 void start_now(descriptor& u) {
+  const runtime_section in;
   worker& w = here();
   if (!on_worker() || w.current->kind() != unit::kind_thread || w.current->has(unit::slow_mask) ||
       u.has(unit::slow_mask) || !serves(w, u) || !thread_technique::take_stack(w, u)) {
@@ -350,6 +356,7 @@ void start_now(descriptor& u) {
 }
 
 void look_around() {
+  const runtime_section in;
   worker& w = here();
   if (w.attention.load_relaxed() != 0)
     return yield_slowly();
@@ -379,6 +386,7 @@ void make_ready(descriptor& u) {
 }
 
 void put_back(descriptor& u) {
+  const runtime_section in;
   if ((u.traits.load_relaxed() & unit::migration_requested) != 0) [[unlikely]] {
     apply_migration(u);
   } else {
@@ -400,6 +408,20 @@ void require_thread(const char* what) {
                           std::string("weft: ") + what + why);
 }
 
+void yield_preempted(bool pinned) {
+  worker& w = here();
+  descriptor& self = *w.current;
+  self.state.block();
+  w.note(trace::event::stop_yield, &self);
+  const exceptions_kept kept(w);
+  w.current = &w.loop_unit;
+  w.pick_oldest = true;
+  const arch::arrival_function then = pinned
+                                          ? +[](void* u) { here().local.push(*static_cast<descriptor*>(u)); }
+                                          : +[](void* u) { put_back(*static_cast<descriptor*>(u)); };
+  arch::swap_with(self.context, *w.loop, then, &self); // SWITCH: may resume on another worker
+}
+
 namespace {
 
 // To the loop in any case: it looks around, then takes what was handed to it or what is next, the oldest
@@ -407,6 +429,7 @@ namespace {
 void yield_to_loop() {
   worker& w = here();
   descriptor& self = *w.current;
+  --w.budget; // fast paths count what they do; threads that have none come here each time
   self.state.block();
   w.note(trace::event::stop_yield, &self);
   {
@@ -468,6 +491,7 @@ bool yield_in_shared(worker& w) {
 } // namespace
 
 void yield_slowly() {
+  const runtime_section in;
   if (!on_worker()) {
     ::sched_yield();
     return;
@@ -480,6 +504,7 @@ void yield_slowly() {
 }
 
 void yield_to_slowly(descriptor& target) {
+  const runtime_section in;
   if (!on_worker())
     return yield_slowly();
   require_thread("yield_to");
@@ -526,6 +551,7 @@ void republish(void* u) {
 // Through the loop, which looks around and then runs the target: threads that only hand over to each other
 // would hold up timers and everybody else.
 void suspend_to_slowly(descriptor& target) {
+  const runtime_section in;
   worker& w = here();
   descriptor& self = *w.current;
   const exceptions_kept kept(w);
@@ -548,6 +574,7 @@ descriptor& allocate_unit_slowly() {
 }
 
 descriptor& allocate_unit_anywhere() {
+  const runtime_section in;
   worker& w = here();
   descriptor* u = (w.attention.load_relaxed() & not_a_worker) == 0 ? w.descriptors.allocate()
                                                                    : foreign_units().allocate();
@@ -557,6 +584,7 @@ descriptor& allocate_unit_anywhere() {
 }
 
 void free_unit_slowly(descriptor& u) noexcept {
+  const runtime_section in;
   if (on_worker()) {
     here().descriptors.free(&u);
   } else {
@@ -565,12 +593,14 @@ void free_unit_slowly(descriptor& u) noexcept {
 }
 
 pool* home_of_unusual(descriptor& u) {
+  const runtime_section in;
   pool* const home = on_worker() ? here().hot : &default_group().next_pool();
   note_here(trace::event::create, &u);
   return home;
 }
 
 void submit_slowly(descriptor& u) {
+  const runtime_section in;
   u.home = home_of_new(u);
   const bool chooses = u.traits.equals_relaxed(unit::kind_thread);
   const unit::technique_id t = chooses ? u.home->default_technique() : unit::technique_id::automatic;

@@ -9,6 +9,7 @@
 
 #include "weft/os/futex.hpp"
 #include "weft/sched/group.hpp"
+#include "weft/sched/user_mode.hpp"
 #include "weft/sched/worker.hpp"
 
 namespace weft::sched {
@@ -84,6 +85,7 @@ pool::~pool() {
 }
 
 void pool::push(descriptor& u) {
+  const runtime_section in;
   do_push(u); // GONE: u may run already
   announce();
 }

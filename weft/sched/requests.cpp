@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "weft/sched/switch.hpp"
+#include "weft/sched/user_mode.hpp"
 #include "weft/unit/exit.hpp"
 
 namespace weft::sched {
@@ -21,6 +22,7 @@ void request_cancel(descriptor& u) {
 }
 
 void request_migration(descriptor& u, pool& target, unit::migration_callback callback, void* argument) {
+  const runtime_section in;
   if (u.state.load() == unit::state::finished ||
       (u.traits.load_relaxed() & (unit::not_cancellable | unit::embedded)) != 0) {
     throw std::system_error(std::make_error_code(std::errc::invalid_argument),
@@ -61,6 +63,7 @@ void apply_migration(descriptor& u) noexcept {
 }
 
 void act_on_requests() {
+  const runtime_section in;
   descriptor& self = *here().current;
   const std::uint64_t asked = self.traits.load_acquire();
   if ((asked & unit::cancel_requested) != 0 && (asked & unit::unwinding) == 0) {
@@ -77,6 +80,7 @@ void act_on_requests() {
 }
 
 void suspend() {
+  const runtime_section in;
   require_thread("suspend");
   act_on_requests();
   leave(

@@ -58,8 +58,6 @@ WEFT_API void release_kept_stack(descriptor& u) noexcept;
 // Takes the stack that an eager technique has from its creation on, if the caller is a worker and memory
 // suffices; else it takes it when it starts, as a lazy one. Before `u` is in a pool.
 WEFT_API void reserve_stack(descriptor& u) noexcept;
-// The pool for what a kernel thread that is no worker creates.
-[[nodiscard]] WEFT_API pool* foreign_home();
 // Child first: `u`, which is in no pool, runs at once, and the caller becomes ready where this worker looks
 // first. Where that cannot be (the caller is no thread on a worker of the pool, handles an exception, or no
 // stack can be had) `u` is pushed to its pool. Contexts: all but signal handlers. Switches: may.
@@ -72,7 +70,7 @@ WEFT_API void free_unit_slowly(descriptor& u) noexcept;
 // What all groups share is made before any worker runs: a fork() while it is made would leave it locked in
 // the child.
 void make_shared_state();
-// home_of_new() where the caller is no worker, or creations are recorded.
+// home_of_new() where the caller is no worker or in user mode, or creations are recorded.
 [[nodiscard]] WEFT_API pool* home_of_unusual(descriptor& u);
 // Puts a new unit into its pool, as the pool's default technique wants it. Switches: where that is
 // child-first.
@@ -113,6 +111,10 @@ WEFT_API void require_thread(const char* what);
 WEFT_API void make_ready(descriptor& u);
 // The same for one that has not waited: it yielded, or moves from one pool to another.
 WEFT_API void put_back(descriptor& u);
+// Leaves the running thread, which was preempted: to its pool or, if `pinned`, to where this worker alone
+// will take it from. Contexts: in the runtime, also in a signal handler that has interrupted user mode.
+// Switches: always.
+void yield_preempted(bool pinned);
 
 [[gnu::always_inline]] inline bool serves(const worker& w, const descriptor& u) noexcept {
   const bool serves_home = u.home->owned_by(w) || (w.hot != nullptr && u.home->same_family(*w.hot));
@@ -221,7 +223,7 @@ WEFT_API void put_back(descriptor& u);
 // needed anyway: nothing is added while nothing is recorded.
 [[nodiscard]] inline pool* home_of_new(descriptor& u) {
   worker& w = here();
-  if ((w.attention.load_relaxed() & (not_a_worker | tracing)) != 0) [[unlikely]]
+  if ((w.attention.load_relaxed() & (not_a_worker | tracing | user_code)) != 0) [[unlikely]]
     return home_of_unusual(u);
   return w.hot;
 }

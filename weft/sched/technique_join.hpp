@@ -70,7 +70,7 @@ template <technique_id T, bool FillIsTrivial, class Fill>
       launch<T>(w, u);
       return u;
     }
-    descriptor& u = fill_or_free(on_worker() ? allocate_unit(here()) : allocate_unit_slowly(), fill);
+    descriptor& u = fill_or_free(allocate_unit_slowly(), fill);
     unit::initialise(u, o, home_of_new(u),
                      traits); // here() anew: the closure's constructor may have switched
     submit_as(u, T);

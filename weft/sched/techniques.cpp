@@ -7,6 +7,7 @@
 #include "weft/sched/group.hpp"
 #include "weft/sched/stacked.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/sched/user_mode.hpp"
 #include "weft/technique/called.hpp"
 #include "weft/technique/child_first.hpp"
 
@@ -33,11 +34,8 @@ bool may_start_child(worker& w, const descriptor& u) {
 
 } // namespace
 
-pool* foreign_home() {
-  return &default_group().next_pool();
-}
-
 void reserve_stack(descriptor& u) noexcept {
+  const runtime_section in;
   void*& reserved = arch::idle_word(u.context);
   reserved = nullptr;
   if (on_worker() && !u.has(unit::supplied_stack))
@@ -45,6 +43,7 @@ void reserve_stack(descriptor& u) noexcept {
 }
 
 void release_kept_stack(descriptor& u) noexcept {
+  const runtime_section in;
   if (!unit::keeps_stack(u.technique()) || u.stack == nullptr)
     return;
   memory::stack_record* stack = std::exchange(u.stack, nullptr);
@@ -56,6 +55,7 @@ void release_kept_stack(descriptor& u) noexcept {
 }
 
 void submit_as(descriptor& u, unit::technique_id t) {
+  const runtime_section in;
   if (unit::has_stack_at_creation(t))
     reserve_stack(u);
   if (unit::is_child_first(t))
@@ -64,6 +64,7 @@ void submit_as(descriptor& u, unit::technique_id t) {
 }
 
 void start_child(descriptor& u) {
+  const runtime_section in;
   worker& w = here();
   if (!may_start_child(w, u) || !thread_technique::take_stack(w, u)) {
     u.home->push(u);

@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <mutex>
 #include <new>
 #include <utility>
 
+#include "weft/arch/user_mode.hpp"
 #include "weft/base/assert.hpp"
 #include "weft/base/first_use.hpp"
 #include "weft/base/knob.hpp"
@@ -21,6 +23,7 @@
 #include "weft/sched/requests.hpp"
 #include "weft/sched/stacked.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/sched/user_mode.hpp"
 #include "weft/technique/called.hpp"
 #include "weft/unit/extension.hpp"
 
@@ -63,9 +66,14 @@ worker_front& front_of_others() noexcept {
 }
 
 [[gnu::noinline]] void set_here(worker* w) noexcept {
+  if (w == nullptr && weft_worker_here != nullptr)
+    weft_worker_here->kernel_thread_id.store_relaxed(0);
+  weft_worker_here = w;
   weft_current_worker = w != nullptr ? w : &foreign_front;
-  if (w != nullptr)
-    w->kernel_thread_id.store_relaxed(os::this_kernel_thread_id()); // relaxed: for debuggers
+  if (w == nullptr)
+    return;
+  w->own_thread_pointer = arch::thread_pointer();
+  w->kernel_thread_id.store_relaxed(os::this_kernel_thread_id());
 }
 
 worker::worker(group& g, unsigned n) : owner_group(g), number(n) {
@@ -79,6 +87,8 @@ worker::worker(group& g, unsigned n) : owner_group(g), number(n) {
 
 worker::~worker() {
   inspection::leave(*this);
+  if (tls_blocks != nullptr)
+    lender_of_tls.load(std::memory_order_acquire)->take_back(tls_blocks);
   delete incoming.load(std::memory_order_acquire); // a scheduler that came too late
   recorder.detach();
 }

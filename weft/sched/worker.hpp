@@ -27,6 +27,7 @@
 namespace weft::sched {
 
 struct worker;
+struct tls_block;
 
 // Bits of worker_front::attention: why the next scheduling decision must go through the loop. Set by anyone,
 // cleared by the worker.
@@ -41,6 +42,7 @@ enum attention : std::uint32_t {
   workers_missing = 128, // in the child of fork()
   freeze_requested = 64, // stand still at the next decision (exit)
   observed = 512,        // a front is told of events
+  user_code = 1024,      // the front of a preemptible thread in user mode (user_mode.hpp)
 };
 
 // Decisions between two visits of the loop, where timers, event sources and old units get their turn. Prime,
@@ -130,8 +132,18 @@ struct alignas(64) worker : worker_front {
   trace::counters counters;
   int cpu = -1;                          // bound to, or -1
   unsigned nesting = 0;                  // calls of run_child() that are under way
-  base::atomic<int> kernel_thread_id{0}; // for debuggers
+  // Of the kernel thread it runs on; 0: none. For those who tick, and debuggers.
+  base::atomic<int> kernel_thread_id{0};
   worker* next_of_process = nullptr;     // under the lock of sched/inspection.cpp
+  // --- preemption ---
+  void* own_thread_pointer = nullptr; // of the kernel thread it runs on
+  tls_block* tls_blocks = nullptr;
+  // The preemptible thread in user mode, by its serial; 0: none. Written by the worker.
+  base::atomic<std::uint32_t> user_mode_serial{0};
+  base::atomic<std::uint32_t> tick_flag{0}; // the serial of one that should leave; written by whoever ticks
+  base::atomic<bool> others_wait{false};    // when that thread went to user mode
+  std::uint32_t ticked_serial = 0;          // whoever ticks: what it saw last, and since when
+  deadline ticked_since = 0;
   void* front = nullptr; // what a front (abt) calls this worker; its own, set before the worker starts
 
   void ask(std::uint32_t bits) noexcept { attention.fetch_or_acq_rel(bits); }
@@ -213,6 +225,8 @@ extern "C" WEFT_API __thread worker_front* weft_current_worker __attribute__((tl
 
 // The front of kernel threads that are no workers.
 [[nodiscard]] worker_front& front_of_others() noexcept;
+// Calls action(worker, argument) for every worker of the process; none comes or goes meanwhile.
+WEFT_API void for_each_worker(void (*action)(worker& w, void* argument), void* argument);
 
 // Whether the calling kernel thread is a worker now.
 [[gnu::always_inline]] inline bool on_worker() noexcept {

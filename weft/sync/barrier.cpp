@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "weft/sync/barrier.hpp"
+#include "weft/sched/user_mode.hpp"
 
 namespace weft::sync {
 
 bool phases::arrive(std::ptrdiff_t count, std::ptrdiff_t dropped, std::uint64_t& phase) noexcept {
+  const sched::runtime_section in;
   const std::scoped_lock held(lock_);
   WEFT_ASSERT(count > 0 && count <= left_, "more arrivals at a barrier than the phase expects");
   phase = phase_;
@@ -13,6 +15,7 @@ bool phases::arrive(std::ptrdiff_t count, std::ptrdiff_t dropped, std::uint64_t&
 }
 
 void phases::finish() noexcept {
+  const sched::runtime_section in;
   const std::scoped_lock held(lock_);
   left_ = expected_;
   ++phase_;
@@ -20,6 +23,7 @@ void phases::finish() noexcept {
 }
 
 bool phases::wait(std::uint64_t phase, sched::deadline until, const std::stop_token& stop) {
+  const sched::runtime_section in;
   held_lock held(lock_);
   if (phase_ != phase) {
     return true;

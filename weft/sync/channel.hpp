@@ -2,6 +2,7 @@
 // A queue between threads that blocks who finds it full or empty, and can be closed.
 #pragma once
 
+#include "weft/sched/user_mode.hpp"
 #include "weft/sync/wait_queue.hpp"
 
 #include <chrono>
@@ -57,6 +58,7 @@ class channel {
   channel(const channel&) = delete;
   channel& operator=(const channel&) = delete;
   ~channel() {
+    const sched::runtime_section in;
     senders_.drain(lock_);
     receivers_.drain(lock_);
     while (cell* const c = pop()) {
@@ -106,6 +108,7 @@ class channel {
 
   /// Nothing more is accepted. Again: no effect. *Contexts*: all but signal handlers. *Switches*: never.
   void close() noexcept {
+    const sched::runtime_section in;
     const std::scoped_lock held(lock_);
     closed_ = true;
     senders_.notify_all();
@@ -113,10 +116,12 @@ class channel {
   }
   /// RACY while others use it. *Contexts*: all but signal handlers.
   [[nodiscard]] bool closed() const noexcept {
+    const sched::runtime_section in;
     const std::scoped_lock held(lock_);
     return closed_;
   }
   [[nodiscard]] std::size_t size() const noexcept {
+    const sched::runtime_section in;
     const std::scoped_lock held(lock_);
     return size_;
   }
@@ -201,6 +206,7 @@ class channel {
 
   // Takes the cell from `c` if and only if it returns ok.
   channel_status give_cell(std::unique_ptr<cell>& c, sched::deadline until, const std::stop_token& stop) {
+    const sched::runtime_section in;
     held_lock held(lock_);
     if (closed_) {
       return channel_status::closed;
@@ -240,6 +246,7 @@ class channel {
   }
 
   cell* take_cell(sched::deadline until, const std::stop_token& stop, channel_status& status) {
+    const sched::runtime_section in;
     held_lock held(lock_);
     cell* const oldest = pop();
     if (cell* const next = take_from_sender()) {

@@ -2,10 +2,12 @@
 #include "weft/sync/condition_variable.hpp"
 
 #include "weft/sched/switch.hpp"
+#include "weft/sched/user_mode.hpp"
 
 namespace weft::sync {
 
 void condition_variable_any::enqueue(waiter& w) {
+  const sched::runtime_section in;
   if (sched::on_worker()) {
     sched::require_thread("condition_variable::wait");
   }
@@ -14,6 +16,7 @@ void condition_variable_any::enqueue(waiter& w) {
 }
 
 void condition_variable_any::notify(bool all) noexcept {
+  const sched::runtime_section in;
   const std::scoped_lock held(lock_);
   if (all) {
     waiters_.notify_all();

@@ -2,10 +2,12 @@
 #include "weft/sync/latch.hpp"
 
 #include "weft/base/assert.hpp"
+#include "weft/sched/user_mode.hpp"
 
 namespace weft::sync {
 
 void latch::count_down(std::ptrdiff_t by) noexcept {
+  const sched::runtime_section in;
   std::ptrdiff_t seen = count_.load_relaxed();
   while (seen > by) {
     if (count_.cas_weak_acq_rel(seen, seen - by)) { // (L1) release
@@ -23,6 +25,7 @@ void latch::count_down(std::ptrdiff_t by) noexcept {
 }
 
 bool latch::wait(sched::deadline until, const std::stop_token& stop) const {
+  const sched::runtime_section in;
   if (try_wait()) {
     return true;
   }

@@ -3,6 +3,7 @@
 
 #include "weft/arch/arch.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/sched/user_mode.hpp"
 #include "weft/sync/wait_told.hpp"
 
 namespace weft::sync {
@@ -57,6 +58,7 @@ void mcs_mutex::take_over(waiting_node& n) noexcept {
 }
 
 void mcs_mutex::wait() {
+  const sched::runtime_section in;
   if (sched::on_worker()) {
     sched::require_thread("mcs_mutex::lock");
   }
@@ -70,6 +72,7 @@ void mcs_mutex::wait() {
 }
 
 bool mcs_mutex::wait(sched::deadline until, const std::stop_token& stop) {
+  const sched::runtime_section in;
   owner_.expect_other();
   if (sched::on_worker()) {
     sched::require_thread("mcs_mutex::lock");
@@ -96,6 +99,7 @@ bool mcs_mutex::wait(sched::deadline until, const std::stop_token& stop) {
 }
 
 void mcs_mutex::hand_over() noexcept {
+  const sched::runtime_section in;
   sched::note_here(trace::event::lock_pass, this);
   auto* n = static_cast<waiting_node*>(await_link(head_.next));
   while (!n->sleep.notify()) { // GONE: *n and *this, if true

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "weft/sync/semaphore.hpp"
+#include "weft/sched/user_mode.hpp"
 
 namespace weft::sync {
 
 void permits::release(std::ptrdiff_t count) noexcept {
+  const sched::runtime_section in;
   const std::scoped_lock held(lock_);
   while (count > 0 && waiters_.notify_one()) {
     --count;
@@ -12,6 +14,7 @@ void permits::release(std::ptrdiff_t count) noexcept {
 }
 
 bool permits::try_acquire() noexcept {
+  const sched::runtime_section in;
   const std::scoped_lock held(lock_);
   if (count_ == 0) {
     return false;
@@ -21,6 +24,7 @@ bool permits::try_acquire() noexcept {
 }
 
 bool permits::acquire(sched::deadline until, const std::stop_token& stop) {
+  const sched::runtime_section in;
   held_lock held(lock_);
   if (count_ > 0) {
     --count_;
@@ -31,6 +35,7 @@ bool permits::acquire(sched::deadline until, const std::stop_token& stop) {
 }
 
 std::ptrdiff_t permits::count() noexcept {
+  const sched::runtime_section in;
   const std::scoped_lock held(lock_);
   return count_;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "weft/sync/shared_mutex.hpp"
+#include "weft/sched/user_mode.hpp"
 
 namespace weft::sync {
 
@@ -29,16 +30,19 @@ void shared_mutex::admit_writer() noexcept {
 }
 
 bool shared_mutex::try_lock() noexcept {
+  const sched::runtime_section in;
   const std::scoped_lock held(lock_);
   return take_locked();
 }
 
 bool shared_mutex::try_lock_shared() noexcept {
+  const sched::runtime_section in;
   const std::scoped_lock held(lock_);
   return take_shared_locked();
 }
 
 void shared_mutex::unlock() noexcept {
+  const sched::runtime_section in;
   const std::scoped_lock held(lock_);
   writing_ = false;
   admit_readers();
@@ -48,6 +52,7 @@ void shared_mutex::unlock() noexcept {
 }
 
 void shared_mutex::unlock_shared() noexcept {
+  const sched::runtime_section in;
   const std::scoped_lock held(lock_);
   if (--reading_ != 0) {
     return;
@@ -66,6 +71,7 @@ void shared_mutex::writer_gave_up() noexcept {
 }
 
 bool shared_mutex::wait(sched::deadline until, const std::stop_token& stop) {
+  const sched::runtime_section in;
   held_lock held(lock_);
   if (take_locked()) {
     return true;
@@ -85,6 +91,7 @@ bool shared_mutex::wait(sched::deadline until, const std::stop_token& stop) {
 }
 
 bool shared_mutex::wait_shared(sched::deadline until, const std::stop_token& stop) {
+  const sched::runtime_section in;
   held_lock held(lock_);
   if (take_shared_locked()) {
     return true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "weft/sync/shared_state.hpp"
+#include "weft/sched/user_mode.hpp"
 
 namespace weft::sync {
 
@@ -8,6 +9,7 @@ void throw_future_error(std::future_errc why) {
 }
 
 bool shared_state_base::wait(sched::deadline until, const std::stop_token& stop) {
+  const sched::runtime_section in;
   if (ready()) {
     return true;
   }
@@ -27,6 +29,7 @@ void shared_state_base::wait_and_rethrow() {
 }
 
 void shared_state_base::publish() noexcept {
+  const sched::runtime_section in;
   const std::scoped_lock held(lock_);
   ready_.store_release(true); // (P1) release: pairs with ready()
   waiters_.notify_all();

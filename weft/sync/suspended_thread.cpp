@@ -7,6 +7,7 @@
 #include "weft/os/futex.hpp"
 #include "weft/sched/group.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/sched/user_mode.hpp"
 
 namespace weft::sync {
 namespace {
@@ -86,6 +87,7 @@ struct suspended_thread::arrival {
 
 wait_result suspended_thread::wait(condition f, void* argument, sched::deadline until,
                                    const std::stop_token& stop) {
+  const sched::runtime_section in;
   if (!sched::on_worker())
     return wait_on_kernel_thread(f, argument, until, stop);
   sched::require_thread("wait_with");
@@ -164,6 +166,7 @@ bool suspended_thread::notify() noexcept {
 }
 
 void suspended_thread::enter() {
+  const sched::runtime_section in;
   const std::uintptr_t word = word_.exchange_acq_rel(empty); // (S2)
   if (word <= given_up)
     return;
@@ -175,6 +178,7 @@ void suspended_thread::enter() {
 }
 
 void suspended_thread::do_swap(suspended_thread& next, condition f, void* argument) {
+  const sched::runtime_section in;
   struct swapping {
     suspended_thread* from;
     suspended_thread* to;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "weft/sync/wait_queue.hpp"
+#include "weft/sched/user_mode.hpp"
 
 namespace weft::sync {
 
@@ -22,6 +23,7 @@ wait_result wait_queue::wait(held_lock& held, waiter& w, sched::deadline until, 
 
 wait_result wait_queue::finish(base::spin_lock& lock, waiter& w, sched::deadline until,
                                const std::stop_token& stop) {
+  const sched::runtime_section in;
   const auto leave = [&] {
     const std::scoped_lock held(lock);
     list_.remove(&w.link);

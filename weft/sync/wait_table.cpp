@@ -5,6 +5,7 @@
 #include "weft/arch/arch.hpp"
 #include "weft/sched/group.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/sched/user_mode.hpp"
 #include "weft/sync/wait_told.hpp"
 
 #include <algorithm>
@@ -47,6 +48,7 @@ WEFT_API constinit wait_slot<waiter> wait_table[wait_slots];
 
 bool lock_slowly(mutex_word& word, std::uint32_t displaced, sched::deadline until,
                  const std::stop_token& stop) {
+  const sched::runtime_section in;
   const std::uint32_t mark = arch::stack_mark();
   if (owner_may_be_running() && spin(word, mark)) {
     return true;
@@ -66,11 +68,13 @@ void lock_slowly(mutex_word& word, std::uint32_t displaced) {
 }
 
 void release_contended(mutex_word& word) noexcept {
+  const sched::runtime_section in;
   sched::note_here(trace::event::lock_pass, &word);
   slot_of(&word).release(word);
 }
 
 void look_again(const mutex_word* key) noexcept {
+  const sched::runtime_section in;
   slot_of(key).look_again(key);
 }
 

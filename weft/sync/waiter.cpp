@@ -9,6 +9,7 @@
 #include "weft/os/futex.hpp"
 #include "weft/sched/group.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/sched/user_mode.hpp"
 
 namespace weft::sync {
 
@@ -24,6 +25,7 @@ std::size_t waiter::offset_of_link() noexcept {
 }
 
 wait_result waiter::wait(sched::deadline until, const std::stop_token& stop) {
+  const sched::runtime_section in;
   if (sched::on_worker())
     sched::require_thread("this wait");
   if (until != sched::no_deadline && unit_ != nullptr) {

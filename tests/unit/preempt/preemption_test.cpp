@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// Threads that never yield, beside others that must run: every kind of preemption, by ticks of the monitor.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cerrno>
+#include <vector>
+
+#include "weft/arch/user_mode.hpp"
+#include "weft/mutex.hpp"
+#include "weft/preempt/donors.hpp"
+#include "weft/preempt/ticks.hpp"
+#include "weft/runtime.hpp"
+#include "weft/thread.hpp"
+
+namespace weft::test {
+namespace {
+
+struct setting {
+  preemption kind;
+  sched::arrangement pools;
+  unsigned workers;
+};
+void PrintTo(const setting& s, std::ostream* out) {
+  *out << (s.kind == preemption::signal_yield ? "signal_yield" : "own_tls")
+       << (s.pools == sched::arrangement::stealing   ? "_stealing_"
+           : s.pools == sched::arrangement::one_pool ? "_shared_"
+                                                     : "_private_")
+       << s.workers;
+}
+
+std::vector<setting> settings() {
+  std::vector<setting> all;
+  for (const preemption kind : {preemption::signal_yield, preemption::own_tls})
+    for (const sched::arrangement pools :
+         {sched::arrangement::pool_per_worker, sched::arrangement::stealing, sched::arrangement::one_pool})
+      for (const unsigned workers : {1U, 2U, 4U})
+        all.push_back({kind, pools, workers});
+  return all;
+}
+
+class preemption_of : public ::testing::TestWithParam<setting> {
+ protected:
+  void SetUp() override {
+    if (!arch::can_preempt || (GetParam().kind == preemption::own_tls && !arch::can_set_thread_pointer()))
+      GTEST_SKIP() << "not on this machine";
+    ASSERT_TRUE(runtime::start({.workers = GetParam().workers,
+                                .pools = GetParam().pools,
+                                .bind = false,
+                                .make_scheduler = nullptr}));
+    preempt::set_interval(std::chrono::microseconds(200));
+    this_thread::yield();
+    before_ = runtime::count();
+  }
+  void TearDown() override {
+    if (IsSkipped())
+      return;
+    const runtime::census after = runtime::count();
+    EXPECT_EQ(after.units, before_.units);
+    EXPECT_EQ(after.stacks, before_.stacks);
+    EXPECT_TRUE(runtime::stop());
+    EXPECT_EQ(preempt::donor_count(), 0U);
+  }
+  static thread_attributes attributes() {
+    thread_attributes a;
+    a.preemption = GetParam().kind;
+    return a;
+  }
+
+  runtime::census before_{};
+};
+
+INSTANTIATE_TEST_SUITE_P(each, preemption_of, ::testing::ValuesIn(settings()),
+                         [](const auto& info) { return ::testing::PrintToString(info.param); });
+
+TEST_P(preemption_of, one_that_spins_lets_the_others_run) {
+  std::atomic<bool> go_on{false};
+  const unsigned spinners = 2 * GetParam().workers;
+  std::vector<thread> threads;
+  for (unsigned i = 0; i < spinners; ++i) {
+    threads.emplace_back(attributes(), [&go_on] {
+      while (!go_on.load(std::memory_order_relaxed)) {
+      }
+    });
+  }
+  threads.emplace_back([&go_on] { go_on = true; });
+  for (thread& t : threads)
+    t.join();
+}
+
+TEST_P(preemption_of, they_use_the_whole_interface) {
+  mutex m;
+  long count = 0;
+  std::vector<thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back(attributes(), [&] {
+      for (int k = 0; k < 2000; ++k) {
+        const std::scoped_lock held(m);
+        const long seen = count;
+        if (k % 64 == 0)
+          this_thread::yield();
+        count = seen + 1;
+        if (k % 100 == 0) {
+          thread child([] {});
+          child.join();
+          thread preemptible(attributes(), [] {});
+          preemptible.join();
+        }
+      }
+    });
+  }
+  for (thread& t : threads)
+    t.join();
+  EXPECT_EQ(count, 16000);
+}
+
+} // namespace
+} // namespace weft::test

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// What preemption asks of the machine: the thread pointer, the interrupted program counter, and the way into
+// the runtime. Only the x86-64 port has it so far; elsewhere threads are cooperative.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <sys/auxv.h>
+#include <ucontext.h>
+
+#include "weft/arch/arch.hpp"
+
+namespace weft::arch {
+
+#if defined(__x86_64__) && !defined(WEFT_ARCH_PORTABLE)
+
+// Sanitizers keep what they know of a kernel thread in its TLS and put signals off.
+inline constexpr bool can_preempt = !sanitizer::watches_frames;
+
+extern "C" {
+void* weft_enter_runtime(std::ptrdiff_t here, std::ptrdiff_t current) noexcept;
+void* weft_enter_runtime_from_block(std::ptrdiff_t here, std::ptrdiff_t own) noexcept;
+extern const char weft_enter_runtime_from[], weft_enter_runtime_to[];
+}
+
+// Whether the code at `pc` has read which worker it is on, and has not acted on it yet. Contexts: all.
+[[nodiscard]] inline bool enters_runtime(std::uintptr_t pc) noexcept {
+  return pc >= reinterpret_cast<std::uintptr_t>(weft_enter_runtime_from) &&
+         pc < reinterpret_cast<std::uintptr_t>(weft_enter_runtime_to);
+}
+[[nodiscard]] inline std::uintptr_t program_counter(const ucontext_t& interrupted) noexcept {
+  return static_cast<std::uintptr_t>(interrupted.uc_mcontext.gregs[REG_RIP]);
+}
+
+// Whether the kernel lets user code write the thread pointer (FSGSBASE, Linux 5.9).
+[[nodiscard]] inline bool can_set_thread_pointer() noexcept {
+  constexpr unsigned long fsgsbase = 1UL << 1;
+  return (::getauxval(AT_HWCAP2) & fsgsbase) != 0;
+}
+[[nodiscard, gnu::always_inline]] inline void* thread_pointer() noexcept {
+  void* p;
+  asm volatile("movq %%fs:0, %0" : "=r"(p)); // the ABI's: its first word is its own address
+  return p;
+}
+// What the compiler knows of thread-locals must not live across this: callers are not inlined, and touch
+// none.
+[[gnu::always_inline]] inline void set_thread_pointer(void* p) noexcept {
+  asm volatile("wrfsbase %0" : : "r"(p) : "memory");
+}
+
+#else
+
+inline constexpr bool can_preempt = false;
+inline void* weft_enter_runtime(std::ptrdiff_t, std::ptrdiff_t) noexcept {
+  return nullptr;
+}
+inline void* weft_enter_runtime_from_block(std::ptrdiff_t, std::ptrdiff_t) noexcept {
+  return nullptr;
+}
+[[nodiscard]] inline bool enters_runtime(std::uintptr_t) noexcept {
+  return true;
+}
+[[nodiscard]] inline std::uintptr_t program_counter(const ucontext_t&) noexcept {
+  return 0;
+}
+[[nodiscard]] inline bool can_set_thread_pointer() noexcept {
+  return false;
+}
+inline void* thread_pointer() noexcept {
+  return nullptr;
+}
+inline void set_thread_pointer(void*) noexcept {}
+
+#endif
+
+} // namespace weft::arch

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// The way of a preemptible thread from the user's code into the runtime (weft/sched/user_mode.hpp). After the
+// load of the worker and before the store or write that follows, a preemption would move the thread away from
+// that worker: whoever handles ticks asks weft::arch::enters_runtime(pc) and puts the preemption off.
+        .text
+        .globl  weft_enter_runtime_from
+        .hidden weft_enter_runtime_from
+
+// worker* weft_enter_runtime(ptrdiff_t here, ptrdiff_t current): copies the thread-local word at `here` to
+// the one at `current`, both counted from the thread pointer, and returns it.
+        .globl  weft_enter_runtime
+        .hidden weft_enter_runtime
+        .type   weft_enter_runtime, @function
+        .p2align 4
+weft_enter_runtime:
+        .cfi_startproc
+        endbr64
+weft_enter_runtime_from:
+        movq    %fs:(%rdi), %rax
+        movq    %rax, %fs:(%rsi)
+        ret
+        .cfi_endproc
+        .size   weft_enter_runtime, .-weft_enter_runtime
+
+// worker* weft_enter_runtime_from_block(ptrdiff_t here, ptrdiff_t own): for a thread on a TLS block of its
+// own: loads the thread pointer that stands `own` bytes into the worker.
+        .globl  weft_enter_runtime_from_block
+        .hidden weft_enter_runtime_from_block
+        .type   weft_enter_runtime_from_block, @function
+weft_enter_runtime_from_block:
+        .cfi_startproc
+        endbr64
+        movq    %fs:(%rdi), %rax
+        movq    (%rax,%rsi), %rdx
+        wrfsbase %rdx
+        ret
+        .cfi_endproc
+        .size   weft_enter_runtime_from_block, .-weft_enter_runtime_from_block
+        .globl  weft_enter_runtime_to
+        .hidden weft_enter_runtime_to
+weft_enter_runtime_to:
+
+        .section .note.GNU-stack, "", @progbits

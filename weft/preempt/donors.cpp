@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+// TLS blocks to lend, and the kernel threads that they belong to.
+#include "weft/preempt/donors.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "weft/arch/user_mode.hpp"
+#include "weft/base/knob.hpp"
+#include "weft/base/spin_lock.hpp"
+#include "weft/os/futex.hpp"
+#include "weft/os/kernel_thread.hpp"
+#include "weft/os/signal.hpp"
+#include "weft/sched/user_mode.hpp"
+
+extern "C" {
+// glibc 2.35: where a kernel thread's area for restartable sequences stands, from the thread pointer.
+extern const std::ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned __rseq_size __attribute__((weak));
+}
+
+namespace weft::preempt {
+namespace {
+
+constinit base::integer_knob donors_knob{"WEFT_PREEMPTION_DONORS",
+                                         256,
+                                         {1, 32'768},
+                                         base::knob_scale::count,
+                                         "kernel threads at most that lend thread-local storage to threads "
+                                         "that are preempted; beyond, ticks wait"};
+const base::knob_list listed{donors_knob};
+
+// sched_getcpu() and malloc read the CPU from this area, which the kernel keeps for the donor's own CPU; once
+// it is unregistered they ask the kernel.
+void unregister_restartable_sequences() noexcept {
+  if (&__rseq_size == nullptr || __rseq_size == 0)
+    return;
+  constexpr unsigned registered_bytes = 32; // what glibc registers, whatever the kernel uses of it
+  constexpr int unregister = 1;
+  constexpr unsigned signature = 0x53053053;
+  auto* area = static_cast<std::byte*>(arch::thread_pointer()) + __rseq_offset;
+  static_cast<void>(::syscall(SYS_rseq, area, registered_bytes, unregister, signature));
+}
+
+enum : std::uint32_t { starting, lending, ending };
+
+struct donor {
+  sched::tls_block block;
+  os::kernel_thread thread;
+  base::atomic<std::uint32_t> state{starting};
+};
+
+void* live_as_donor(void* argument) {
+  donor& self = *static_cast<donor*>(argument);
+  os::name_this_kernel_thread("weft-donor");
+  unregister_restartable_sequences();
+  sched::describe_tls_block(self.block);
+  self.state.store_release(lending); // pairs with the acquire in start_one(): the block is described
+  os::futex_wake(&self.state, 1);
+  while (self.state.load_acquire() != ending)
+    os::futex_wait(&self.state, lending);
+  // Destructors of thread-locals that run now find the front of a kernel thread that is no worker.
+  *self.block.here = nullptr;
+  sched::set_here(nullptr);
+  return nullptr;
+}
+
+// Ownership: `all_` and the making of donors are guarded by `making_`, which is never held in user mode;
+// `free_` by `lock_`, a leaf that is held for a few instructions.
+class donors final : public sched::tls_lender {
+ public:
+  sched::tls_block* lend() noexcept override {
+    if (sched::tls_block* block = take_free())
+      return block;
+    try {
+      const std::scoped_lock held(making_);
+      if (all_.size() < static_cast<std::size_t>(donors_knob.get()))
+        start_one();
+    } catch (const std::exception&) { // somebody may have given one back
+    }
+    return take_free();
+  }
+  void take_back(sched::tls_block* first) noexcept override {
+    const std::scoped_lock held(lock_);
+    while (first != nullptr) {
+      sched::tls_block* next = std::exchange(first->next, free_);
+      free_ = first;
+      first = next;
+    }
+  }
+
+  void provide(std::size_t count) {
+    const std::scoped_lock held(making_);
+    sched::lender_of_tls.store(this, std::memory_order_release);
+    const auto most = static_cast<std::size_t>(donors_knob.get());
+    while (all_.size() < std::min(count, most))
+      start_one();
+  }
+  void end_all() noexcept {
+    const std::scoped_lock held(making_);
+    for (auto& d : all_) {
+      d->state.store_release(ending); // pairs with the acquire in live_as_donor()
+      os::futex_wake(&d->state, 1);
+    }
+    for (auto& d : all_)
+      d->thread.join();
+    all_.clear();
+    free_ = nullptr;
+  }
+  void forget_after_fork() noexcept {
+    static_cast<void>(new (std::nothrow) std::vector<std::unique_ptr<donor>>(std::move(all_))); // leaked
+    ::new (static_cast<void*>(this)) donors;
+  }
+  std::size_t count() noexcept {
+    const std::scoped_lock held(making_);
+    return all_.size();
+  }
+
+ private:
+  sched::tls_block* take_free() noexcept {
+    const std::scoped_lock held(lock_);
+    sched::tls_block* block = free_;
+    if (block != nullptr)
+      free_ = std::exchange(block->next, nullptr);
+    return block;
+  }
+  void start_one() {
+    auto fresh = std::make_unique<donor>();
+    all_.reserve(all_.size() + 1);
+    sigset_t before;
+    os::block_all_signals(&before); // it has them blocked for good
+    const int error = fresh->thread.start(&live_as_donor, fresh.get(), 16 << 10);
+    os::restore_signal_mask(before);
+    if (error != 0) {
+      throw std::system_error(error, std::generic_category(),
+                              "weft: no kernel thread to lend its thread-local storage");
+    }
+    while (fresh->state.load_acquire() == starting)
+      os::futex_wait(&fresh->state, starting);
+    take_back(&fresh->block);
+    all_.push_back(std::move(fresh));
+  }
+
+  std::mutex making_;
+  std::vector<std::unique_ptr<donor>> all_;
+  base::spin_lock lock_;
+  sched::tls_block* free_ = nullptr;
+};
+
+donors& process_donors() noexcept {
+  alignas(donors) static std::byte room[sizeof(donors)]; // outlives all statics
+  static auto* made = ::new (static_cast<void*>(room)) donors;
+  return *made;
+}
+
+} // namespace
+
+void provide_donors(std::size_t wanted) {
+  process_donors().provide(wanted);
+}
+
+void end_donors() noexcept {
+  process_donors().end_all();
+}
+
+void forget_donors_after_fork() noexcept {
+  process_donors().forget_after_fork();
+}
+
+std::size_t donor_count() noexcept {
+  return process_donors().count();
+}
+
+} // namespace weft::preempt

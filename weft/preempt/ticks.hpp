@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Who tells a preemptible thread that it has run long enough. One monitor for the process looks at the
+// workers; where a thread has been in user mode for an interval and others wait, it leaves a flag, and sends
+// a signal if the flag is not heeded within a quarter of the interval. Where nothing waits it does nothing,
+// and where no preemptible thread lives it sleeps.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+#include "weft/base/export.hpp"
+#include "weft/sched/user_mode.hpp"
+
+namespace weft::preempt {
+
+// Before a preemptible thread of this kind is made: starts the monitor, takes the signal, and has donors for
+// the workers there are. False under sanitizers: the thread must be cooperative. Contexts: thread, foreign
+// kernel thread. Switches: never. Errors: std::system_error: not_supported where preemption is not ported or
+// the kernel does not let programs set their thread pointer; invalid_argument for a signal that cannot be
+// used; what stands in the way of a kernel thread.
+[[nodiscard]] WEFT_API bool prepare(sched::preemption kind, std::size_t workers);
+
+// Ends monitor and donors, and gives the signal back. When no preemptible thread is left. Contexts: as
+// runtime::stop().
+WEFT_API void stop() noexcept;
+void forget_after_fork() noexcept;
+
+// How long a thread may run while others wait: at least 50 us, to begin with WEFT_PREEMPTION_INTERVAL.
+// Contexts: all but signal handlers. Errors: std::system_error(invalid_argument).
+WEFT_API void set_interval(std::chrono::nanoseconds interval);
+[[nodiscard]] WEFT_API std::chrono::nanoseconds interval() noexcept;
+
+struct tick_counts {
+  std::size_t flags = 0;       // threads told by a flag
+  std::size_t signals = 0;     // that were sent
+  std::size_t preemptions = 0; // threads that were made to leave by one
+};
+// Since the process began. RACY: for display and tests. Contexts: all.
+[[nodiscard]] WEFT_API tick_counts counts() noexcept;
+
+// Sends the calling kernel thread a tick, for measurements. Contexts: thread.
+WEFT_API void tick_self() noexcept;
+
+} // namespace weft::preempt

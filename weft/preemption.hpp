@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// Threads that leave their worker while they compute, if others wait: thread_attributes::preemption.
+// docs/guide/preemption.md.
+#pragma once
+
+#include "weft/base/export.hpp"
+#include "weft/preempt/ticks.hpp"
+#include "weft/sched/user_mode.hpp"
+
+namespace weft {
+
+using sched::preemption;
+
+// While one is in scope the calling thread is not preempted; a tick that came meanwhile is honoured at its
+// end. May be nested; the thread may wait meanwhile. Nothing for threads that are not preemptible. Contexts:
+// all but signal handlers. Switches: at its end, if a tick came.
+using no_preemption = sched::runtime_section;
+
+// Whether threads of this kind can be had on this machine. Contexts: all but signal handlers.
+[[nodiscard]] WEFT_API bool can_preempt(preemption kind) noexcept;
+
+} // namespace weft

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+// User mode and the way into the runtime and out of it: see user_mode.hpp.
+#include "weft/sched/user_mode.hpp"
+
+#include <new>
+#include <utility>
+
+#include "weft/arch/user_mode.hpp"
+#include "weft/base/assert.hpp"
+#include "weft/os/futex.hpp"
+#include "weft/sched/switch.hpp"
+
+namespace weft::sched {
+
+extern "C" {
+__thread worker* weft_worker_here __attribute__((tls_model("initial-exec"))) = nullptr;
+}
+
+namespace {
+
+// Where a thread-local stands, counted from the thread pointer: the same on every kernel thread.
+template <class T>
+[[gnu::noinline]] std::ptrdiff_t place_of(T& variable) noexcept {
+  return reinterpret_cast<std::byte*>(&variable) - static_cast<std::byte*>(arch::thread_pointer());
+}
+std::ptrdiff_t place_of_here() noexcept {
+  static const std::ptrdiff_t place = place_of(weft_worker_here);
+  return place;
+}
+std::ptrdiff_t place_of_current() noexcept {
+  static const std::ptrdiff_t place = place_of(weft_current_worker);
+  return place;
+}
+std::ptrdiff_t place_of_own_block() noexcept {
+  static const worker* const none = nullptr;
+  return reinterpret_cast<const std::byte*>(&none->own_thread_pointer) -
+         reinterpret_cast<const std::byte*>(none);
+}
+
+[[gnu::noinline]] void find(worker_front* front) noexcept {
+  weft_current_worker = front;
+}
+
+std::uint32_t next_serial() noexcept {
+  static base::atomic<std::uint32_t> last{0};
+  return (last.fetch_add_relaxed(1) << 1) | 1; // never 0
+}
+
+// Whether somebody would run if the thread that this worker runs did not. RACY: a hint.
+bool others_wait(worker& w) noexcept {
+  if (!w.local.empty() || w.timers.size() != 0)
+    return true;
+  if (w.fifo != nullptr)
+    return !w.fifo->empty();
+  return w.deque == nullptr || !w.deque->empty();
+}
+
+} // namespace
+
+user_mode::user_mode(descriptor& u, preemption kind) noexcept
+    : room_{}, unit_(u), real_(u.operations), mine_(*u.operations), kind_(kind), serial_(next_serial()) {
+  ::new (static_cast<void*>(&front_)) worker_front{};
+  front_.current = &u;
+  front_.attention.store_relaxed(user_code);
+  front_.budget = 0;
+  if (mine_.name == nullptr)
+    mine_.name = reinterpret_cast<const void*>(real_->run); // what readers of symbols take for its function
+  mine_.run = &run;
+  if (real_->drop != nullptr)
+    mine_.drop = &drop;
+  if (real_->end != nullptr)
+    mine_.end = &end;
+}
+
+void user_mode::attach(descriptor& u, preemption kind) {
+  auto* made = ::new user_mode(u, kind);
+  u.operations = &made->mine_;
+  u.traits.fetch_or_relaxed(unit::preemptible);
+  if (live().fetch_add_relaxed(1) == 0)
+    os::futex_wake(&live(), 1);
+}
+
+base::atomic<std::uint32_t>& user_mode::live() noexcept {
+  static constinit base::atomic<std::uint32_t> count{0};
+  return count;
+}
+
+void user_mode::detach(descriptor& u) noexcept {
+  if (user_mode* m = of(u))
+    m->finish();
+}
+
+user_mode* user_mode::of(const descriptor& u) noexcept {
+  if (!u.has(unit::preemptible))
+    return nullptr;
+  auto* bytes = const_cast<std::byte*>(reinterpret_cast<const std::byte*>(u.operations));
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof" // a reference member; one fixed place all the same
+  return reinterpret_cast<user_mode*>(bytes - offsetof(user_mode, mine_));
+#pragma GCC diagnostic pop
+}
+
+// GONE: *this.
+void user_mode::finish() noexcept {
+  unit_.traits.fetch_and_relaxed(~std::uint64_t{unit::preemptible});
+  unit_.operations = real_;
+  live().fetch_sub_relaxed(1);
+  delete this;
+}
+
+void user_mode::run(descriptor& u) {
+  user_mode& self = *of(u);
+  struct in_runtime_again {
+    user_mode& self;
+    ~in_runtime_again() {
+      self.enter_runtime();
+      self.finish();
+    }
+  } at_end{self};
+  const unit::operations& real = *self.real_;
+  self.leave_runtime();
+  real.run(u);
+}
+
+void user_mode::drop(descriptor& u) {
+  of(u)->finish();
+  u.operations->drop(u);
+}
+
+void user_mode::end(descriptor& u) {
+  enter_runtime_for_good();
+  of(u)->finish();
+  u.operations->end(u);
+  base::panic("a thread was continued after its end");
+}
+
+worker& user_mode::enter_keeping_block() noexcept {
+  void* const w = block_ != nullptr
+                      ? arch::weft_enter_runtime_from_block(place_of_here(), place_of_own_block())
+                      : arch::weft_enter_runtime(place_of_here(), place_of_current());
+  auto& entered = *static_cast<worker*>(w);
+  entered.user_mode_serial.store_relaxed(0);
+  return entered;
+}
+
+worker& user_mode::enter_runtime() noexcept {
+  worker& w = enter_keeping_block();
+  if (block_ != nullptr)
+    give_block_back(w);
+  return w;
+}
+
+// Exceptions that are caught or fly stay with the thread: in the runtime, where all switches of its own will
+// are, on the kernel thread's own block.
+void user_mode::give_block_back(worker& w) noexcept {
+  tls_block* block = std::exchange(block_, nullptr);
+  if (arch::any(*block->exceptions)) [[unlikely]]
+    arch::restore(*w.exceptions, arch::save_and_clear(*block->exceptions));
+  block->next = std::exchange(w.tls_blocks, block);
+}
+
+void user_mode::take_block(worker& w) noexcept {
+  if (kind_ != preemption::own_tls || block_ != nullptr)
+    return;
+  if (w.tls_blocks == nullptr) {
+    if (tls_lender* lender = lender_of_tls.load(std::memory_order_acquire))
+      w.tls_blocks = lender->lend();
+  }
+  if (w.tls_blocks == nullptr)
+    return; // it can only be told of ticks until there is one
+  block_ = w.tls_blocks;
+  w.tls_blocks = block_->next;
+  if (arch::any(*w.exceptions)) [[unlikely]]
+    arch::restore(*block_->exceptions, arch::save_and_clear(*w.exceptions));
+}
+
+// Last what makes the thread preemptible, in one store or one write of the thread pointer.
+[[gnu::noinline]] void user_mode::show_front(worker& w) noexcept {
+  if (block_ == nullptr)
+    return find(&front_);
+  *block_->here = &w;
+  *block_->current = &front_;
+  arch::set_thread_pointer(block_->thread_pointer);
+}
+
+void user_mode::enter_user_mode() noexcept {
+  worker& w = here();
+  take_block(w);
+  const std::uint32_t flagged = w.tick_flag.load_relaxed();
+  if (flagged == serial_ || flagged == whichever_thread) [[unlikely]] {
+    w.tick_flag.store_relaxed(0);
+    remember_tick();
+  }
+  w.others_wait.store_relaxed(others_wait(w));
+  w.user_mode_serial.store_relaxed(serial_);
+  show_front(w);
+}
+
+void user_mode::leave_runtime() noexcept {
+  for (;;) {
+    enter_user_mode();
+    // A tick that came before the front was seen is in `pending_`; a later one preempts by itself.
+    if (pending_.load_relaxed() == 0) [[likely]]
+      return;
+    enter_runtime();
+    pending_.store_relaxed(0);
+    yield_preempted(false);
+  }
+}
+
+worker* user_mode::preempt() noexcept {
+  if (kind_ == preemption::own_tls && block_ == nullptr) {
+    remember_tick();
+    return nullptr;
+  }
+  enter_keeping_block();
+  pending_.store_relaxed(0);
+  yield_preempted(kind_ == preemption::signal_yield);
+  return &here();
+}
+
+void user_mode::return_to_user_mode() noexcept {
+  enter_user_mode();
+}
+
+constinit std::atomic<tls_lender*> lender_of_tls{nullptr};
+
+[[gnu::noinline]] void describe_tls_block(tls_block& block) noexcept {
+  block.thread_pointer = arch::thread_pointer();
+  block.exceptions = arch::globals_of_this_kernel_thread();
+  block.current = &weft_current_worker;
+  block.here = &weft_worker_here;
+}
+
+} // namespace weft::sched

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+// Preemptible threads. While one runs the user's code ("user mode"), what here() finds on its kernel thread
+// is not the worker but a front of the thread's own, which has no list, no deque and no budget: the inlined
+// fast paths read nothing else, find nothing to be fast with and call their slow twins. These enter the
+// runtime, where here() finds the worker again, and whatever handles ticks sees by here() alone that the
+// thread must not be preempted now. So threads that are not preemptible pay nothing, and a preemption between
+// any two instructions of user mode is safe: what they have read of the front is true on every worker.
+//
+// docs/design/preemption.md has the argument, and what was rejected.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "weft/base/export.hpp"
+#include "weft/sched/worker.hpp"
+
+namespace weft::sched {
+
+enum class preemption : std::uint8_t {
+  none,         // cooperative
+  signal_yield, // the handler switches away; goes on only on the same worker
+  own_tls,      // the same, but the thread is on a TLS block that it keeps while it is preempted
+};
+inline constexpr unsigned preemption_kinds = 3;
+
+// A block of thread-local storage to borrow. It belongs to a kernel thread that does nothing but exist.
+// Ownership: the list that holds it, or the thread that runs on it or was preempted on it.
+// Whose ticks are for whichever preemptible thread leaves the runtime next.
+inline constexpr std::uint32_t whichever_thread = 2;
+
+struct tls_block {
+  tls_block* next = nullptr;
+  void* thread_pointer = nullptr;
+  arch::exception_globals* exceptions = nullptr;
+  worker_front** current = nullptr; // its weft_current_worker
+  worker** here = nullptr;          // its weft_worker_here
+};
+
+// Who has TLS blocks to lend. One for the process, set before the first thread needs one. Contexts of both:
+// in the runtime. Switches: never.
+class tls_lender {
+ public:
+  // Null: there is none, and no more can be had now.
+  virtual tls_block* lend() noexcept = 0;
+  virtual void take_back(tls_block* first) noexcept = 0; // a list
+
+ protected:
+  ~tls_lender() = default;
+};
+WEFT_API extern std::atomic<tls_lender*> lender_of_tls;
+
+// What a preemptible thread has beside its descriptor, from its creation to the end of its function.
+//
+// Ownership: the thread, and before its start and while it is ready whoever holds its unit; `pending` is
+// anyone's. Invariant: weft_current_worker == &front on a kernel thread exactly while the thread runs in user
+// mode there.
+class WEFT_API user_mode {
+ public:
+  // Makes `u`, whose operations and traits are set and which is in no pool, preemptible. Errors:
+  // std::bad_alloc; nothing has changed then.
+  static void attach(descriptor& u, preemption kind);
+  // Undoes it, for one that is not submitted after all.
+  static void detach(descriptor& u) noexcept;
+  // Null: `u` is cooperative, or its function has ended. Contexts: who runs or holds `u`, and handlers of
+  // signals on its worker.
+  static user_mode* of(const descriptor& u) noexcept;
+  static user_mode& behind(worker_front& front) noexcept { return reinterpret_cast<user_mode&>(front); }
+
+  // Into the runtime: returns the worker. Contexts: in user mode of this thread. Switches: never.
+  worker& enter_runtime() noexcept;
+  // Back to user mode; first lets others run if a tick came meanwhile. Contexts: in the runtime, this thread
+  // runs. Switches: may.
+  void leave_runtime() noexcept;
+  // For the handler of ticks: lets others run now; returns in the runtime, the worker that goes on with the
+  // thread. The handler then calls return_to_user_mode() and returns. Contexts: a signal handler that has
+  // interrupted user mode outside of arch::enters_runtime(). Switches: yes. Null: it cannot now, and will at
+  // the next chance; it is in user mode still.
+  worker* preempt() noexcept;
+  void return_to_user_mode() noexcept;
+  // A tick came at a moment when the thread must not be preempted: it will be when it leaves the runtime.
+  // Contexts: all.
+  void remember_tick() noexcept { pending_.store_relaxed(1); }
+  [[nodiscard]] preemption kind() const noexcept { return kind_; }
+  // How many there are in the process: a word that is woken as a futex when it is 0 no more.
+  static base::atomic<std::uint32_t>& live() noexcept;
+
+ private:
+  user_mode(descriptor& u, preemption kind) noexcept;
+  static void run(descriptor& u);
+  static void drop(descriptor& u);
+  [[noreturn]] static void end(descriptor& u);
+  worker& enter_keeping_block() noexcept;
+  void show_front(worker& w) noexcept;
+  void enter_user_mode() noexcept;
+  void take_block(worker& w) noexcept;
+  void give_block_back(worker& w) noexcept;
+  void finish() noexcept;
+
+  // As large as a worker, for inlined code takes it for one: addresses of members are formed, and what is
+  // read behind the front is zero.
+  union {
+    worker_front front_;
+    alignas(worker) std::byte room_[sizeof(worker)];
+  };
+  descriptor& unit_;
+  const unit::operations* real_;
+  unit::operations mine_;
+  tls_block* block_ = nullptr; // own_tls: in user mode, and while preempted
+  base::atomic<std::uint32_t> pending_{0};
+  const preemption kind_;
+  const std::uint32_t serial_; // tells it from others, for who looks from outside; not 0
+};
+
+// The worker of this kernel thread, in user mode too.
+extern "C" WEFT_API __thread worker* weft_worker_here __attribute__((tls_model("initial-exec")));
+
+// Stands at the start of every function that inlined code calls and that uses the worker or holds a spin
+// lock: the calling thread is in the runtime until the scope ends. May be nested; costs four instructions
+// where the thread is cooperative. Contexts: all but signal handlers. Switches: at its end, if a tick came.
+class [[nodiscard]] runtime_section {
+ public:
+  runtime_section() noexcept {
+    worker_front& front = sched::here();
+    if (front.attention.any_relaxed(user_code)) [[unlikely]]
+      enter(front);
+  }
+  ~runtime_section() {
+    if (thread_ != nullptr) [[unlikely]]
+      thread_->leave_runtime();
+  }
+  runtime_section(const runtime_section&) = delete;
+  runtime_section& operator=(const runtime_section&) = delete;
+
+ private:
+  void enter(worker_front& front) noexcept {
+    thread_ = &user_mode::behind(front);
+    thread_->enter_runtime();
+  }
+  user_mode* thread_ = nullptr;
+};
+
+// For what does not return: into the runtime for good.
+inline void enter_runtime_for_good() noexcept {
+  worker_front& front = here();
+  if (front.attention.any_relaxed(user_code)) [[unlikely]]
+    user_mode::behind(front).enter_runtime();
+}
+
+// The TLS block of the calling kernel thread, to be lent to threads. Contexts: a kernel thread that will run
+// nothing else until it has the block back.
+WEFT_API void describe_tls_block(tls_block& block) noexcept;
+
+} // namespace weft::sched
