@@ -46,6 +46,11 @@ const base::knob_list listed{idle_spin};
 // uneven.
 constexpr deadline trim_after = 50'000'000;
 
+// How long the deputy of the watch sleeps: an event that comes just after the one who watched has found work
+// waits at most so long while others sleep. At a thousandth of a second the naps take half a percent of a
+// CPU, and only while there are events.
+constexpr deadline deputy_nap = 1'000'000;
+
 // What must not keep a worker from sleeping.
 constexpr std::uint32_t standing_attention = always_ask | tracing | observed;
 
@@ -115,8 +120,7 @@ void worker::note_slowly(trace::event what, const void* unit, std::uint32_t argu
 
 void worker::call(std::uint32_t bits) noexcept {
   ask(bits);
-  if (spot.try_notify())
-    os::futex_wake(&spot.word(), 1);
+  spot.try_notify().finish();
 }
 
 void worker::refresh_births() noexcept {
@@ -454,6 +458,8 @@ void worker::give_memory_back() noexcept {
 void worker::found_work() noexcept {
   trimmed = false;
   leave_search(spot, [this](auto action) { for_each_served_pool(action); });
+  if (owner_group.waiting_source() != nullptr)
+    owner_group.hand_watch_on();
   const deadline at = owner_group.earliest_timer();
   if (at != no_deadline)
     owner_group.wake_before(at);
@@ -519,6 +525,7 @@ void worker::park() noexcept {
   sleeps_until.store_relaxed(
       no_deadline);            // before (P2): whoever arms a timer from now on wakes us, or is seen below
   enter_park(spot, each_pool); // (P1), (P2)
+  bool watched = false;
   const bool stay = has_visible_work() || (attention.load_relaxed() & ~standing_attention) != 0;
   if (!stay) {
     ++counters.parks;
@@ -527,11 +534,7 @@ void worker::park() noexcept {
     const deadline asleep = os::now_ns();
     if (!trimmed)
       until = std::min(until, asleep + trim_after);
-    if (until == no_deadline) {
-      os::futex_wait(&spot.word(), static_cast<std::uint32_t>(idle_state::parked));
-    } else {
-      os::futex_wait_until(&spot.word(), static_cast<std::uint32_t>(idle_state::parked), until);
-    }
+    watched = sleep_parked(until);
     note(trace::event::unpark, nullptr);
     search.slept(os::now_ns() - asleep, idle_spin.get() * 1000);
     if (!trimmed && !spot.is_notified() && os::now_ns() >= until)
@@ -539,6 +542,43 @@ void worker::park() noexcept {
   }
   sleeps_until.store_relaxed(0);
   leave_park(spot, each_pool); // (P7)
+  if (watched)                 // only now: what becomes ready would call this worker, while it is parked
+    owner_group.end_watch();
+}
+
+namespace {
+
+struct parked_sleep {
+  parking_spot& spot;
+  waiting_source* source;
+  deadline until;
+
+  [[nodiscard]] bool may_go_on() const noexcept {
+    return spot.load() == idle_state::parked && os::now_ns() < until;
+  }
+  void on_word(bool nap) noexcept {
+    const deadline at = nap ? std::min(until, os::now_ns() + deputy_nap) : until;
+    constexpr auto parked = static_cast<std::uint32_t>(idle_state::parked);
+    if (at == no_deadline) {
+      os::futex_wait(&spot.word(), parked);
+    } else {
+      os::futex_wait_until(&spot.word(), parked, at);
+    }
+  }
+  void in_source() noexcept {
+    if (spot.start_watching(source->bell()))
+      source->wait(until);
+  }
+};
+
+} // namespace
+
+bool worker::sleep_parked(deadline until) noexcept {
+  parked_sleep sleep{spot, owner_group.waiting_source(), until};
+  if (sleep.source != nullptr)
+    return sleep_with_watch(owner_group.watch_, sleep);
+  sleep.on_word(false);
+  return false;
 }
 
 } // namespace weft::sched

@@ -170,6 +170,8 @@ struct alignas(64) worker : worker_front {
   descriptor* idle() noexcept;
   void pause_search(unsigned length) const noexcept;
   void park() noexcept;
+  // Sleeps until called or `until`; true if that was in the group's event source, which then has the watch.
+  bool sleep_parked(deadline until) noexcept;
   void found_work() noexcept;
   bool has_visible_work() noexcept;
   template <class Action>
