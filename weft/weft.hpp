@@ -4,11 +4,13 @@
 #pragma once
 
 #include "weft/barrier.hpp"
+#include "weft/blocking.hpp"
 #include "weft/channel.hpp"
 #include "weft/condition_variable.hpp"
 #include "weft/delegator.hpp"
 #include "weft/fork_join.hpp"
 #include "weft/future.hpp"
+#include "weft/io.hpp"
 #include "weft/latch.hpp"
 #include "weft/mutex.hpp"
 #include "weft/parallel.hpp"

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// Samples of docs/guide/io.md.
+#include <weft/weft.hpp>
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <stop_token>
+#include <string>
+
+#include "tests/samples/check.hpp"
+
+using samples::check;
+using namespace std::chrono_literals;
+
+namespace {
+
+// [sample io-echo]
+void echo(int client) {
+  char text[4096];
+  while (const std::size_t got = weft::io::read(client, text, sizeof text, 30s)) {  // 0: the end
+    weft::io::write_all(client, text, got, 30s);
+  }
+}
+
+void serve(int listening, std::stop_token stop) {
+  for (;;) {
+    std::error_code error;
+    const int client = weft::io::accept(listening, nullptr, nullptr, error, stop);
+    if (error) return;  // std::errc::operation_canceled: told to stop
+    weft::thread([client] {
+      try {
+        echo(client);
+      } catch (const std::system_error&) {
+      }  // gone, or silent for half a minute
+      weft::io::close(client);
+    }).detach();
+  }
+}
+// [/sample]
+
+void echo_server() {
+  const int listening = weft::io::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  check(::bind(listening, reinterpret_cast<sockaddr*>(&address), size) == 0, "bind");
+  check(::listen(listening, 16) == 0, "listen");
+  ::getsockname(listening, reinterpret_cast<sockaddr*>(&address), &size);
+  std::stop_source stop;
+  weft::thread server([&] { serve(listening, stop.get_token()); });
+
+  const int client = weft::io::socket(AF_INET, SOCK_STREAM, 0);
+  weft::io::connect(client, reinterpret_cast<sockaddr*>(&address), size, 10s);
+  weft::io::write_all(client, "hello", 5);
+  std::string got(5, ' ');
+  for (std::size_t at = 0; at < got.size();) at += weft::io::read(client, &got[at], got.size() - at, 10s);
+  check(got == "hello", "echo");
+  weft::io::close(client);
+  stop.request_stop();
+  server.join();
+  weft::io::close(listening);
+}
+
+void limits() {
+  int ends[2];
+  check(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "socketpair");
+  const int socket = ends[0];
+  std::stop_source source;
+  const std::stop_token token = source.get_token();
+  source.request_stop();
+  bool timed_out = false;
+  bool stopped = false;
+  char buffer[16];
+  // [sample io-limits]
+  try {
+    weft::io::read(socket, buffer, sizeof buffer, 20ms);
+  } catch (const std::system_error& e) {
+    timed_out = e.code() == std::errc::timed_out;
+  }
+  std::error_code error;
+  weft::io::read(socket, buffer, sizeof buffer, error, {10s, token});
+  stopped = error == std::errc::operation_canceled;
+  // [/sample]
+  check(timed_out, "the time limit");
+  check(stopped, "the stop token");
+  weft::io::close(ends[0]);
+  weft::io::close(ends[1]);
+}
+
+void blocking() {
+  const char* path = "/";
+  // [sample io-blocking]
+  const bool exists = weft::blocking([&] {
+    struct stat about;
+    return ::stat(path, &about) == 0;  // on a spare kernel thread
+  });
+  // [/sample]
+  check(exists, "there is a root");
+}
+
+} // namespace
+
+int main() {
+  echo_server();
+  limits();
+  blocking();
+}
