@@ -47,6 +47,18 @@ void use_everything() {
   require(!never.try_acquire_for(1ms), "timed out in the child");
   weft::thread sleeper([] { weft::this_thread::sleep_for(1ms); });
   sleeper.join();
+  int ends[2];
+  require(::pipe(ends) == 0, "a pipe for the child");
+  weft::thread writer([&] {
+    weft::this_thread::sleep_for(1ms);
+    weft::io::write(ends[1], "x", 1, 10s);
+  });
+  char text = 0;
+  require(weft::io::read(ends[0], &text, 1, 10s) == 1, "the child waited for its pipe");
+  writer.join();
+  weft::io::close(ends[0]);
+  weft::io::close(ends[1]);
+  require(weft::blocking([] { return 1; }) == 1, "a spare thread of the child");
 }
 
 // Forks, uses the runtime in the child, which exits with 0; then waits for it in the parent.

@@ -115,12 +115,12 @@ void descriptor_record::edge(bool in, bool out, std::uint32_t generation) noexce
   of(direction::any).waiters.notify_all();
 }
 
-void descriptor_record::begin_generation(bool is_ours, bool is_nonblocking) noexcept {
+void descriptor_record::begin_generation(bool is_ours) noexcept {
   const std::scoped_lock held(lock_);
   generation_.store_release(generation_.load_relaxed() + 1);
   registered_.store_release(0);
   ours_.store_relaxed(is_ours);
-  nonblocking_.store_relaxed(is_nonblocking);
+  nonblocking_.store_relaxed(false);
   no_socket_.store_relaxed(false);
   for (side& s : sides_)
     s.waiters.notify_all();

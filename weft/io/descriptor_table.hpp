@@ -38,9 +38,14 @@ class descriptor_record {
   /// (D3) The descriptor of this generation became ready.
   void edge(bool in, bool out, std::uint32_t generation) noexcept;
 
+  /// Requests that a ring has in hand.
+  void begin_flight() noexcept { flights_.fetch_add_acq_rel(1); }
+  void end_flight() noexcept { flights_.fetch_sub_acq_rel(1); }
+  [[nodiscard]] bool has_flights() const noexcept { return flights_.load_acquire() != 0; }
+
   /// It is about to be closed, or was closed unseen and its number is new here (`is_ours`: it will be closed
   /// here too): those who wait for it end with EBADF.
-  void begin_generation(bool is_ours, bool is_nonblocking) noexcept;
+  void begin_generation(bool is_ours) noexcept;
 
   /// Where it is registered: a number of the source, 0 for nowhere. Only what is closed here is known to be
   /// registered still.
@@ -53,7 +58,10 @@ class descriptor_record {
     const bool ours = ours_.load_relaxed();
     return {ours && no_socket_.load_relaxed(), ours && nonblocking_.load_relaxed()};
   }
-  void learn(const hints& h) noexcept { no_socket_.store_relaxed(h.no_socket); }
+  void learn(const hints& h) noexcept {
+    no_socket_.store_relaxed(h.no_socket);
+    nonblocking_.store_relaxed(h.nonblocking);
+  }
 
  private:
   struct side {
@@ -66,6 +74,7 @@ class descriptor_record {
   base::spin_lock lock_;
   base::atomic<std::uint32_t> generation_{0};
   base::atomic<std::uint32_t> registered_{0};
+  base::atomic<std::uint32_t> flights_{0};
   base::atomic<bool> ours_{false};
   base::atomic<bool> nonblocking_{false};
   base::atomic<bool> no_socket_{false};

@@ -4,7 +4,6 @@
 #include "weft/io/blocking.hpp"
 #include "weft/io/descriptor_table.hpp"
 #include "weft/os/clock.hpp"
-#include "weft/os/fault.hpp"
 #include "weft/sync/sleep.hpp"
 
 #include <algorithm>
@@ -12,12 +11,10 @@
 #include <cerrno>
 #include <poll.h>
 #include <system_error>
-#include <unistd.h>
+#include <utility>
 
 namespace weft::io {
 namespace {
-
-constexpr std::uint64_t bell_mark = ~std::uint64_t{0};
 
 std::uint64_t data_of(int descriptor, std::uint32_t generation) noexcept {
   return std::uint64_t{generation} << 32 | static_cast<std::uint32_t>(descriptor);
@@ -26,28 +23,6 @@ std::uint64_t data_of(int descriptor, std::uint32_t generation) noexcept {
 std::uint32_t next_number() noexcept {
   static constinit std::atomic<std::uint32_t> last{0};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
-}
-
-int register_descriptor(int epoll, int action, int descriptor, std::uint32_t events,
-                        std::uint64_t data) noexcept {
-  if (const int error = os::fault(os::fault_site::registration); error != 0)
-    return error;
-  epoll_event event{};
-  event.events = events;
-  event.data.u64 = data;
-  return ::epoll_ctl(epoll, action, descriptor, &event) == 0 ? 0 : errno;
-}
-
-[[noreturn]] void fail(int error, const char* what) {
-  throw std::system_error(error, std::system_category(), what);
-}
-
-int make_epoll() {
-  const int error = os::fault(os::fault_site::descriptor);
-  const int made = error == 0 ? ::epoll_create1(EPOLL_CLOEXEC) : -1;
-  if (made < 0)
-    fail(error != 0 ? error : errno, "weft: no epoll instance");
-  return made;
 }
 
 // Of a connect(2) that is under way. A socket that was registered before has edges of its own.
@@ -78,7 +53,7 @@ int pause_before_retry(const limit& how_long) noexcept {
 }
 
 void deliver_event(const epoll_event& event) noexcept {
-  if (event.data.u64 == bell_mark)
+  if (event.data.u64 == epoll_set::bell_mark)
     return;
   const auto descriptor = static_cast<int>(event.data.u64 & 0xffffffffU);
   constexpr std::uint32_t over = EPOLLHUP | EPOLLERR;
@@ -90,46 +65,22 @@ void deliver_event(const epoll_event& event) noexcept {
 
 } // namespace
 
-epoll_source::epoll_source()
-    : bell_(os::doorbell::take()), epoll_(make_epoll()), number_(next_number()), events_{} {
-  const int error =
-      register_descriptor(epoll_, EPOLL_CTL_ADD, bell_->descriptor(), EPOLLIN | EPOLLET, bell_mark);
-  if (error != 0) {
-    ::close(epoll_);
-    fail(error, "weft: idle workers cannot be called through epoll");
-  }
-}
-
-epoll_source::~epoll_source() {
-  ::close(epoll_);
-}
-
-void epoll_source::abandon_after_fork() noexcept {
-  ::close(epoll_);
-}
+epoll_source::epoll_source() : number_(next_number()), events_{} {}
 
 int epoll_source::poll() {
   std::array<epoll_event, batch> events;
-  const int count = ::epoll_wait(epoll_, events.data(), batch, 0);
+  const int count = set_.wait(events.data(), batch, 0);
   for (int i = 0; i < count; ++i)
     deliver_event(events[static_cast<std::size_t>(i)]);
-  return std::max(count, 0);
+  return count;
 }
 
 void epoll_source::wait(sched::deadline until) {
-  const std::int64_t left = until == sched::no_deadline ? 0 : std::max<std::int64_t>(until - os::now_ns(), 0);
-  const timespec longest{static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
-  const timespec* patience = until == sched::no_deadline ? nullptr : &longest;
-  event_count_ = ::epoll_pwait2(epoll_, events_.data(), batch, patience, nullptr);
-  if (event_count_ < 0 && errno == ENOSYS) { // Linux before 5.11: milliseconds, rounded up
-    const auto ms = std::min<std::int64_t>((left + 999'999) / 1'000'000, 1 << 30);
-    event_count_ =
-        ::epoll_wait(epoll_, events_.data(), batch, patience == nullptr ? -1 : static_cast<int>(ms));
-  }
+  event_count_ = set_.wait(events_.data(), batch, until);
 }
 
 int epoll_source::deliver() {
-  const int count = std::max(std::exchange(event_count_, 0), 0);
+  const int count = std::exchange(event_count_, 0);
   for (int i = 0; i < count; ++i)
     deliver_event(events_[static_cast<std::size_t>(i)]);
   return count;
@@ -144,9 +95,9 @@ int epoll_source::see_to_registration(int descriptor, descriptor_record& record,
     return 0;
   constexpr std::uint32_t all = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOLLET;
   const std::uint64_t data = data_of(descriptor, generation);
-  int error = register_descriptor(epoll_, EPOLL_CTL_ADD, descriptor, all, data);
+  int error = set_.add(descriptor, all, data);
   if (error == EEXIST) // of an earlier generation, by way of dup(2), if it is not on record
-    error = on_record ? 0 : register_descriptor(epoll_, EPOLL_CTL_MOD, descriptor, all, data);
+    error = on_record ? 0 : set_.modify(descriptor, all, data);
   if (error == 0 && !on_record)
     record.set_registered(number_, generation);
   return error;
@@ -166,7 +117,7 @@ int epoll_source::perform(const request& r, const limit& how_long) noexcept {
     const std::uint32_t seen = record->edges(way);
     hints known = record->known();
     const int result = is_connecting ? connect_result(r.descriptor) : attempt(r, known);
-    if (known.no_socket)
+    if (record->is_ours())
       record->learn(known);
     is_connecting = is_connecting || result == -EINPROGRESS;
     if (result != -EAGAIN && result != -EINPROGRESS) {

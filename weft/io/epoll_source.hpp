@@ -5,29 +5,25 @@
 // workers sleep in epoll_wait(2).
 #pragma once
 
+#include "weft/io/epoll_set.hpp"
 #include "weft/io/source.hpp"
-#include "weft/os/doorbell.hpp"
 
 #include <array>
-#include <sys/epoll.h>
 
 namespace weft::io {
 
 class epoll_source final : public source {
  public:
-  /// *Errors*: std::system_error (EMFILE, ENFILE, ENOMEM); std::bad_alloc. Fault sites: descriptor,
-  /// registration.
+  /// *Errors*: as of epoll_set.
   epoll_source();
-  ~epoll_source() override;
 
   int poll() override;
   void wait(sched::deadline until) override;
   int deliver() override;
-  [[nodiscard]] os::doorbell& bell() noexcept override { return *bell_; }
-  void abandon_after_fork() noexcept override;
+  [[nodiscard]] os::doorbell& bell() noexcept override { return set_.bell(); }
+  void abandon_after_fork() noexcept override { set_.abandon(); }
 
   [[nodiscard]] int perform(const request& r, const limit& how_long) noexcept override;
-  void forget(int) noexcept override {} // close(2) takes it out
   [[nodiscard]] mechanism kind() const noexcept override { return mechanism::epoll; }
 
  private:
@@ -37,8 +33,7 @@ class epoll_source final : public source {
   [[nodiscard]] int see_to_registration(int descriptor, class descriptor_record& record,
                                         std::uint32_t generation) noexcept;
 
-  os::doorbell::lease bell_;
-  int epoll_;
+  epoll_set set_;
   const std::uint32_t number_;
   std::array<epoll_event, batch> events_; // of who has the watch
   int event_count_ = 0;

@@ -6,6 +6,7 @@
 #include "weft/io/outside.hpp"
 #include "weft/io/request.hpp"
 #include "weft/io/source.hpp"
+#include "weft/io/uring.hpp"
 #include "weft/sched/group.hpp"
 
 #include <cerrno>
@@ -90,10 +91,10 @@ void sync_file(operation what, int descriptor, std::error_code& error) noexcept 
 }
 
 // A descriptor that is new here.
-int born(int result, bool is_nonblocking, std::error_code& error) noexcept {
+int born(int result, std::error_code& error) noexcept {
   if (result >= 0) {
     if (descriptor_record* record = record_of(result))
-      record->begin_generation(true, is_nonblocking);
+      record->begin_generation(true);
   }
   return report<int>(result, error);
 }
@@ -190,8 +191,8 @@ std::size_t send(int descriptor, const void* buffer, std::size_t bytes, int flag
 }
 
 int socket(int domain, int type, int protocol, std::error_code& error) noexcept {
-  const int made = ::socket(domain, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
-  return born(made < 0 ? -errno : made, true, error);
+  const int made = ::socket(domain, type | SOCK_CLOEXEC, protocol);
+  return born(made < 0 ? -errno : made, error);
 }
 int socket(int domain, int type, int protocol) {
   return or_throw("weft::io::socket", [&](auto& e) { return socket(domain, type, protocol, e); });
@@ -202,10 +203,10 @@ int accept(int descriptor, sockaddr* address, socklen_t* length, std::error_code
   request r;
   r.what = operation::accept;
   r.descriptor = descriptor;
-  r.flags = SOCK_CLOEXEC | SOCK_NONBLOCK;
+  r.flags = SOCK_CLOEXEC;
   r.address = address;
   r.length = length;
-  return born(perform(r, how_long), true, error);
+  return born(perform(r, how_long), error);
 }
 int accept(int descriptor, sockaddr* address, socklen_t* length, const limit& how_long) {
   return or_throw("weft::io::accept",
@@ -231,7 +232,7 @@ int open(const char* path, int flags, mode_t mode, std::error_code& error) noexc
   r.path = path;
   r.flags = flags | O_CLOEXEC;
   r.mode = mode;
-  return born(perform(r, {}), (flags & O_NONBLOCK) != 0, error);
+  return born(perform(r, {}), error);
 }
 int open(const char* path, int flags, mode_t mode) {
   return or_throw("weft::io::open", [&](auto& e) { return open(path, flags, mode, e); });
@@ -239,15 +240,14 @@ int open(const char* path, int flags, mode_t mode) {
 
 void adopt(int descriptor) noexcept {
   if (descriptor_record* record = record_of(descriptor))
-    record->begin_generation(true, false);
+    record->begin_generation(true);
 }
 
 void close(int descriptor, std::error_code& error) noexcept {
-  if (descriptor_record* record = known_record_of(descriptor))
-    record->begin_generation(false, false);
-  if (sched::on_worker()) {
-    if (sched::waiting_source* used = sched::here().owner_group.waiting_source())
-      static_cast<source*>(used)->forget(descriptor);
+  if (descriptor_record* record = known_record_of(descriptor)) {
+    record->begin_generation(false);
+    if (record->has_flights())
+      cancel_in_rings(descriptor);
   }
   const int result = ::close(descriptor);
   report<int>(result == 0 || errno == EINTR ? 0 : -errno, error);

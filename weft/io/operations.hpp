@@ -69,11 +69,11 @@ WEFT_API std::size_t send(int descriptor, const void* buffer, std::size_t bytes,
 
 // --- making and closing: a descriptor made here or adopted must be closed here ---
 
-/// As socket(2), with SOCK_CLOEXEC and SOCK_NONBLOCK.
+/// As socket(2), with SOCK_CLOEXEC.
 [[nodiscard]] WEFT_API int socket(int domain, int type, int protocol);
 [[nodiscard]] WEFT_API int socket(int domain, int type, int protocol, std::error_code& error) noexcept;
 
-/// As accept4(2) with SOCK_CLOEXEC and SOCK_NONBLOCK. `address` and `length` may be null.
+/// As accept4(2) with SOCK_CLOEXEC. `address` and `length` may be null.
 [[nodiscard]] WEFT_API int accept(int descriptor, sockaddr* address, socklen_t* length,
                                   const limit& how_long = {});
 [[nodiscard]] WEFT_API int accept(int descriptor, sockaddr* address, socklen_t* length,

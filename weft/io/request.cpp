@@ -128,6 +128,7 @@ int attempt(const request& r, hints& known) noexcept {
     if (!known.nonblocking) {
       if (const int error = nonblocking_flag(r.descriptor, true); error < 0)
         return error;
+      known.nonblocking = true;
     }
     return accept_now(r);
   case operation::poll: {

@@ -28,8 +28,6 @@ class WEFT_API source : public sched::waiting_source {
   /// Does `r`, which would have to wait, with the calling thread suspended meanwhile: the result, or -errno
   /// (-ETIMEDOUT, -ECANCELED: the limit). *Contexts*: a thread of the group's. *Switches*: may.
   [[nodiscard]] virtual int perform(const request& r, const limit& how_long) noexcept = 0;
-  /// The descriptor is about to be closed.
-  virtual void forget(int descriptor) noexcept = 0;
   [[nodiscard]] virtual mechanism kind() const noexcept = 0;
 };
 
