@@ -14,6 +14,10 @@
 #include <type_traits>
 #include <utility>
 
+namespace weft::sched {
+class group;
+} // namespace weft::sched
+
 namespace weft::io {
 
 /// One call for a spare thread. *Ownership*: the caller's frame; the pool's lock guards `next`. The spare
@@ -35,6 +39,7 @@ class WEFT_API spare_call {
   friend class spare_threads;
   function function_;
   spare_call* next_ = nullptr;
+  sched::group* group_ = nullptr; // the caller's; it does not end before the caller is ready
   sync::waiter done_;
 };
 
