@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Samples of docs/guide/io.md.
+#include <weft/coroutine.hpp>
 #include <weft/weft.hpp>
 
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +13,8 @@
 #include <cstdio>
 #include <stop_token>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include "tests/samples/check.hpp"
 
@@ -18,6 +22,39 @@ using samples::check;
 using namespace std::chrono_literals;
 
 namespace {
+
+// What libraries of coroutines call a task.
+template <class T>
+struct lazy {
+  struct promise_type {
+    T value{};
+    std::coroutine_handle<> after;
+    lazy get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    struct resume_after {
+      bool await_ready() noexcept { return false; }
+      std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> h) noexcept {
+        return h.promise().after;
+      }
+      void await_resume() noexcept {}
+    };
+    resume_after final_suspend() noexcept { return {}; }
+    void return_value(T v) { value = v; }
+    void unhandled_exception() { std::terminate(); }
+  };
+  std::coroutine_handle<promise_type> handle;
+
+  bool await_ready() { return false; }
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<> waiting) {
+    handle.promise().after = waiting;
+    return handle;
+  }
+  T await_resume() {
+    const T value = handle.promise().value;
+    handle.destroy();
+    return value;
+  }
+};
 
 // [sample io-echo]
 void echo(int client) {
@@ -104,9 +141,61 @@ void blocking() {
   check(exists, "there is a root");
 }
 
+void library_call(int value, void (*done)(void*, int), void* argument) {
+  std::thread([=] { done(argument, 2 * value); }).detach();
+}
+
+int callback() {
+  // [sample io-suspend]
+  const int answer = weft::suspend<int>([](weft::resume_handle<int> handle) {
+    library_call(
+        21, [](void* p, int value) { weft::resume_handle<int>::adopt(p)(value); }, handle.release());
+  });
+  // [/sample]
+  return answer;
+}
+
+// [sample io-coroutine]
+lazy<int> sum(weft::future<int> a, weft::future<int> b) {
+  const int first = co_await std::move(a);
+  co_return first + co_await std::move(b);
+}
+
+int wait_for_it() {
+  weft::promise<int> a, b;
+  weft::thread giver([&] {
+    a.set_value(1);
+    b.set_value(2);
+  });
+  const int three = weft::await(sum(a.get_future(), b.get_future()));
+  giver.join();
+  return three;
+}
+// [/sample]
+
+void guest_of_a_loop() {
+  bool done = false;
+  weft::thread([&] {
+    weft::this_thread::sleep_for(2ms);
+    done = true;
+  }).detach();
+  // [sample io-guest]
+  weft::runtime::guest weft;
+  while (!done) {
+    const bool more = weft.run(1ms);  // threads of worker 0, at most so long
+    pollfd watched[] = {{weft.descriptor(), POLLIN, 0}};  // and the loop's own
+    ::poll(watched, 1, more ? 0 : 100);
+  }
+  // [/sample]
+}
+
 } // namespace
 
 int main() {
+  check(callback() == 42, "the callback's value");
+  check(wait_for_it() == 3, "the coroutine's value");
+  weft::runtime::set_worker_count(1);
+  guest_of_a_loop();
   echo_server();
   limits();
   blocking();

@@ -20,6 +20,7 @@ class epoll_set {
   epoll_set& operator=(const epoll_set&) = delete;
 
   [[nodiscard]] os::doorbell& bell() const noexcept { return *bell_; }
+  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
   /// The data of the bell's events.
   static constexpr std::uint64_t bell_mark = ~std::uint64_t{0};
 

@@ -21,6 +21,7 @@ class epoll_source final : public source {
   void wait(sched::deadline until) override;
   int deliver() override;
   [[nodiscard]] os::doorbell& bell() noexcept override { return set_.bell(); }
+  [[nodiscard]] int descriptor() const noexcept override { return set_.descriptor(); }
   void abandon_after_fork() noexcept override { set_.abandon(); }
 
   [[nodiscard]] int perform(const request& r, const limit& how_long) noexcept override;

@@ -61,6 +61,7 @@ class uring_source final : public source {
   void wait(sched::deadline until) override;
   int deliver() override { return poll(); }
   [[nodiscard]] os::doorbell& bell() noexcept override { return set_.bell(); }
+  [[nodiscard]] int descriptor() const noexcept override { return ring_.ring_fd; }
   void abandon_after_fork() noexcept override;
 
   [[nodiscard]] int perform(const request& r, const limit& how_long) noexcept override;

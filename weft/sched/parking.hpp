@@ -20,6 +20,7 @@ enum class idle_state : std::uint32_t {
   parked,    // waits in the kernel, or is about to
   notified,  // was parked or watching; somebody woke it; it will search
   watching,  // parked, and waits in the group's event source, or is about to
+  visiting,  // its kernel thread is in an event loop of somebody else's, which waits for a bell too
 };
 
 // What is left to do for whoever has won the right to wake a worker: nothing for those who have not.
@@ -69,18 +70,34 @@ class parking_spot {
     return move(idle_state::parked, idle_state::watching);
   }
 
+  // (P8) The same for a worker whose kernel thread goes into a loop of somebody else's.
+  bool start_visiting(os::doorbell& bell) noexcept {
+    visitors_bell_.store_relaxed(&bell);
+    return move(idle_state::parked, idle_state::visiting);
+  }
+
   // (P6) The right to wake this worker, and by what; one of many pushes wins. acq_rel: pairs with (P7), the
   // worker's load after its sleep. The worker may be gone afterwards, so nothing of it is read.
   waking try_notify() noexcept {
     std::uint32_t seen = word_.load_acquire(); // acquire: pairs with (P8)
-    while (seen == static_cast<std::uint32_t>(idle_state::parked) ||
-           seen == static_cast<std::uint32_t>(idle_state::watching)) {
-      const bool watches = seen == static_cast<std::uint32_t>(idle_state::watching);
-      os::doorbell* const bell = watches ? bell_.load_relaxed() : nullptr; // relaxed: seen above
+    for (;;) {
+      waking how;
+      switch (static_cast<idle_state>(seen)) {
+      case idle_state::parked:
+        how = waking(word_);
+        break;
+      case idle_state::watching:
+        how = waking(*bell_.load_relaxed()); // relaxed: seen above
+        break;
+      case idle_state::visiting:
+        how = waking(*visitors_bell_.load_relaxed());
+        break;
+      default:
+        return {};
+      }
       if (word_.cas_strong_acq_rel(seen, static_cast<std::uint32_t>(idle_state::notified)))
-        return watches ? waking(*bell) : waking(word_);
+        return how;
     }
-    return {};
   }
 
   // (P7) acquire: pairs with (P6).
@@ -96,7 +113,8 @@ class parking_spot {
   }
 
   base::atomic<std::uint32_t> word_{0};
-  base::atomic<os::doorbell*> bell_{nullptr}; // the same for a group once it has one
+  base::atomic<os::doorbell*> bell_{nullptr};          // the same for a group once it has one
+  base::atomic<os::doorbell*> visitors_bell_{nullptr}; // the same for a worker once it has one
 };
 
 // How long a worker searches before it sleeps, in ns. A wake-up costs who pushes 50 us on some machines, and
@@ -142,7 +160,7 @@ waking choose_sleeper(const Spots& spots) noexcept {
     if (s == idle_state::searching || s == idle_state::notified)
       return {};
   }
-  for (const idle_state wanted : {idle_state::parked, idle_state::watching}) {
+  for (const idle_state wanted : {idle_state::parked, idle_state::watching, idle_state::visiting}) {
     for (parking_spot* spot : spots) {
       if (spot->load() != wanted)
         continue;

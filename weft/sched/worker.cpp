@@ -504,6 +504,10 @@ descriptor* worker::idle() noexcept {
     counters.timers_fired += static_cast<unsigned>(owner_group.expire_timers_of_all(now));
     if (owner_group.source_count_.load(std::memory_order_relaxed) != 0)
       owner_group.poll_sources();
+    if (on_idle != nullptr) {
+      on_idle->on_idle();
+      continue;
+    }
     pause_search(pause);
     pause = std::min(pause * 2, longest_pause);
     if (now < begin + search.length(least_search) || has_visible_work()) {
@@ -579,6 +583,29 @@ bool worker::sleep_parked(deadline until) noexcept {
     return sleep_with_watch(owner_group.watch_, sleep);
   sleep.on_word(false);
   return false;
+}
+
+// As park(), by a thread that runs.
+deadline worker::begin_visit(os::doorbell& bell, bool& watches) noexcept {
+  watches = false;
+  sleeps_until.store_relaxed(no_deadline);
+  enter_park(spot, [this](auto action) { for_each_served_pool(action); });
+  if (!has_visible_work() && (attention.load_relaxed() & ~standing_attention) == 0) {
+    watches = owner_group.watch_.try_take();
+    const deadline until = owner_group.sleep_until(*this);
+    if (until > os::now_ns() && spot.start_visiting(bell))
+      return until;
+  }
+  end_visit(watches);
+  return 0;
+}
+
+void worker::end_visit(bool watched) noexcept {
+  sleeps_until.store_relaxed(0);
+  leave_park(spot, [this](auto action) { for_each_served_pool(action); });
+  if (watched)
+    owner_group.end_watch();
+  found_work();
 }
 
 } // namespace weft::sched

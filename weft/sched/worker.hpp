@@ -72,6 +72,16 @@ struct worker_front {
 
 class group;
 
+// A thread that waits until its worker has nothing else to do.
+class idle_observer {
+ public:
+  // Called by the worker that looks for work in vain, which then looks again. May make units ready.
+  virtual void on_idle() noexcept = 0;
+
+ protected:
+  ~idle_observer() = default;
+};
+
 struct alignas(64) worker : worker_front {
   worker(group& g, unsigned number);
   ~worker();
@@ -120,8 +130,9 @@ struct alignas(64) worker : worker_front {
   std::atomic<std::uint32_t> frozen{0};
   trace::recorder recorder;
   trace::counters counters;
-  int cpu = -1;          // bound to, or -1
-  unsigned nesting = 0;  // calls of run_child() that are under way
+  int cpu = -1;                     // bound to, or -1
+  unsigned nesting = 0;             // calls of run_child() that are under way
+  idle_observer* on_idle = nullptr; // its own
   void* front = nullptr; // what a front (abt) calls this worker; its own, set before the worker starts
 
   void ask(std::uint32_t bits) noexcept { attention.fetch_or_acq_rel(bits); }
@@ -133,6 +144,11 @@ struct alignas(64) worker : worker_front {
   // What this worker may run at once, without a look at timers, other pools or requests. Null: go through the
   // loop.
   descriptor* pick_quickly() noexcept;
+  // The running thread is about to go into an event loop of somebody else's on this kernel thread: until
+  // end_visit() the worker counts as parked and is called by the bell. Returns when it must be back whatever
+  // happens; 0: there is something to do, and no visit. `watches`: it has the watch meanwhile.
+  WEFT_API deadline begin_visit(os::doorbell& bell, bool& watches) noexcept;
+  WEFT_API void end_visit(bool watched) noexcept;
   // The loop; runs on the worker's own stack until it is told to stop.
   void run_loop() noexcept;
   void use_scheduler(std::shared_ptr<scheduler> s) {

@@ -29,20 +29,25 @@ void bring(parking_spot& spot, idle_state s, os::doorbell& bell) {
     spot.announce_park();
     ASSERT_TRUE(spot.start_watching(bell));
     break;
+  case idle_state::visiting:
+    spot.announce_park();
+    ASSERT_TRUE(spot.start_visiting(bell));
+    break;
   }
   ASSERT_EQ(spot.load(), s);
 }
 
 // Every combination of three workers: nobody is chosen while one searches or was woken; else the first that
-// is parked, else the first that watches.
+// is parked, else the first that watches, else the first that visits.
 TEST(parking, choose_sleeper_table) {
-  constexpr int states = 5;
+  constexpr int states = 6;
   const os::doorbell::lease bell = os::doorbell::take();
   for (int combination = 0; combination < states * states * states; ++combination) {
     std::array<parking_spot, 3> spots;
     std::vector<parking_spot*> pointers;
     parking_spot* parked = nullptr;
     parking_spot* watching = nullptr;
+    parking_spot* visiting = nullptr;
     bool one_looks = false;
     for (int i = 0, left = combination; i < 3; ++i, left /= states) {
       const auto s = static_cast<idle_state>(left % states);
@@ -53,8 +58,11 @@ TEST(parking, choose_sleeper_table) {
         parked = pointers.back();
       if (watching == nullptr && s == idle_state::watching)
         watching = pointers.back();
+      if (visiting == nullptr && s == idle_state::visiting)
+        visiting = pointers.back();
     }
-    parking_spot* expected = one_looks ? nullptr : parked != nullptr ? parked : watching;
+    parking_spot* const asleep = parked != nullptr ? parked : watching != nullptr ? watching : visiting;
+    parking_spot* const expected = one_looks ? nullptr : asleep;
     const waking won = choose_sleeper(pointers);
     EXPECT_EQ(static_cast<bool>(won), expected != nullptr) << "combination " << combination;
     if (expected == nullptr)
