@@ -27,19 +27,31 @@ sched::worker& host() {
   return sched::here();
 }
 
-// Resumes the waiting thread when its worker has nothing else to do.
-class until_idle final : public sched::idle_observer {
+// Resumes the waiting thread when its worker has nothing else to do, or the time is over. The timer is this
+// worker's business alone, which looks at it while it runs others: no sleeper is called for it, and it is
+// gone before the worker leaves its search. A call would ring the event source's bell, for which the loop
+// waits.
+class until_idle final : public sched::idle_observer, private sched::timer {
  public:
-  explicit until_idle(sched::worker& w) noexcept : worker_(w) { w.on_idle = this; }
-  ~until_idle() { worker_.on_idle = nullptr; }
+  explicit until_idle(sched::worker& w) noexcept : worker_(w) {}
   until_idle(const until_idle&) = delete;
-  void wait(sched::deadline until) { waiter_.wait(until); }
+
+  void wait(sched::deadline until) {
+    worker_.timers.arm(*this, until);
+    worker_.on_idle = this;
+    waiter_.wait(); // SWITCH: comes back to the same worker
+    worker_.on_idle = nullptr;
+    sched::timer_queue::disarm(*this);
+  }
   void on_idle() noexcept override {
     worker_.on_idle = nullptr;
+    sched::timer_queue::disarm(*this);
     waiter_.notify();
   }
 
  private:
+  void on_expiry() noexcept override { waiter_.notify(); }
+
   sched::worker& worker_;
   sync::waiter waiter_;
 };
@@ -100,10 +112,7 @@ void guest::come_back() noexcept {
 bool guest::run(std::chrono::nanoseconds most) {
   sched::worker& w = host();
   come_back();
-  {
-    until_idle idle(w);
-    idle.wait(sync::deadline_of(most)); // SWITCH: comes back to the same worker
-  }
+  until_idle(w).wait(sync::deadline_of(most)); // SWITCH: comes back to the same worker
   const sched::deadline until = w.begin_visit(*bell_, watches_);
   is_away_ = until != 0;
   if (is_away_)
