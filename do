@@ -83,7 +83,7 @@ need() {
 
 need_for() {
   local clang
-  need cmake ninja-build g++ pkg-config libhwloc-dev python3
+  need cmake ninja-build g++ pkg-config libhwloc-dev liburing-dev python3
   case $1 in
     demo) need libtbb-dev libcli11-dev ;;
     test)

@@ -6,7 +6,7 @@ set(weft_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/weft")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/weft" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
         FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 
-# Two export sets: only the static library asks its consumer for hwloc.
+# Two export sets: only the static library asks its consumer for hwloc and liburing.
 install(TARGETS weft_static EXPORT weft_static_targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(EXPORT weft_static_targets NAMESPACE weft:: DESTINATION "${weft_package_dir}")
 if(WEFT_BUILD_SHARED)
@@ -25,6 +25,10 @@ install(FILES "${PROJECT_BINARY_DIR}/weftConfig.cmake" "${PROJECT_BINARY_DIR}/we
 
 set(at "@")
 list(JOIN WEFT_PUBLIC_CFLAGS " " WEFT_PC_CFLAGS)
+set(WEFT_PC_URING "")
+if(WEFT_HAS_URING)
+  set(WEFT_PC_URING ", liburing")
+endif()
 set(weft_pc_modules weft)
 if(WEFT_BUILD_SHARED)
   list(APPEND weft_pc_modules argobots)

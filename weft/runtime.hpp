@@ -2,6 +2,7 @@
 // Starting and stopping the default runtime; nothing here has to be called.
 #pragma once
 
+#include "weft/runtime/guest.hpp"
 #include "weft/runtime/runtime.hpp"
 #include "weft/sched/default_group.hpp"
 

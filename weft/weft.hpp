@@ -4,12 +4,14 @@
 #pragma once
 
 #include "weft/barrier.hpp"
+#include "weft/blocking.hpp"
 #include "weft/channel.hpp"
 #include "weft/condition_variable.hpp"
 #include "weft/context.hpp"
 #include "weft/delegator.hpp"
 #include "weft/fork_join.hpp"
 #include "weft/future.hpp"
+#include "weft/io.hpp"
 #include "weft/latch.hpp"
 #include "weft/mutex.hpp"
 #include "weft/parallel.hpp"
@@ -19,6 +21,7 @@
 #include "weft/semaphore.hpp"
 #include "weft/shared_mutex.hpp"
 #include "weft/sleep.hpp"
+#include "weft/suspend.hpp"
 #include "weft/suspended_thread.hpp"
 #include "weft/task_group.hpp"
 #include "weft/thread.hpp"

@@ -55,9 +55,9 @@ class model_pool {
 
  private:
   void wake() {
-    if (parking_spot* spot = choose_sleeper(servers_)) {
+    if (const weft::sched::waking won = choose_sleeper(servers_)) {
       ++wakes;
-      weft::os::futex_wake(&spot->word(), 1);
+      won.finish();
     }
   }
 
@@ -113,8 +113,7 @@ struct model_worker {
   // As worker::call().
   void call() {
     attention.fetch_or_acq_rel(1);
-    if (spot.try_notify())
-      weft::os::futex_wake(&spot.word(), 1);
+    spot.try_notify().finish();
   }
 };
 

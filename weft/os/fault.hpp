@@ -12,8 +12,19 @@
 namespace weft::os {
 
 // `memory`: allocations through operator new or malloc on the runtime's behalf, asked by whoever allocates.
-enum class fault_site : std::uint8_t { mmap, madvise, mprotect, thread_create, timer_create, memory };
-inline constexpr unsigned fault_site_count = 6;
+// `descriptor`: epoll_create1, eventfd; `registration`: epoll_ctl; `io_uring`: io_uring_setup.
+enum class fault_site : std::uint8_t {
+  mmap,
+  madvise,
+  mprotect,
+  thread_create,
+  timer_create,
+  memory,
+  descriptor,
+  registration,
+  io_uring,
+};
+inline constexpr unsigned fault_site_count = 9;
 
 WEFT_API extern std::atomic<bool> fault_armed;
 

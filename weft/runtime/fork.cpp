@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 
+#include "weft/io/fork.hpp"
 #include "weft/memory/fork.hpp"
 #include "weft/os/membarrier.hpp"
 #include "weft/preempt/ticks.hpp"
@@ -47,6 +48,7 @@ void child() {
   memory::fork_child();
   os::reregister_membarrier();
   sync::forget_waiters_after_fork();
+  io::child_of_fork();
   sched::group* kept = sched::child_of_fork(state().group.load(std::memory_order_relaxed));
   state().group.store(kept, std::memory_order_relaxed);
   preempt::forget_after_fork();

@@ -15,6 +15,7 @@
 
 #include "weft/arch/arch.hpp"
 #include "weft/base/knob.hpp"
+#include "weft/io/blocking.hpp"
 #include "weft/memory/overflow.hpp"
 #include "weft/memory/statistics.hpp"
 #include "weft/os/clock.hpp"
@@ -143,6 +144,8 @@ void refuse_shadow_stack() {
 sched::group& start_locked(const options& wanted) {
   refuse_shadow_stack();
   auto* fresh = new sched::group(resolve(wanted));
+  io::choose(wanted.io);
+  io::limit_spare_threads(wanted.blocking_threads);
   state().group.store(fresh, std::memory_order_release); // release: pairs with the acquire in default_group()
   return *fresh;
 }

@@ -6,12 +6,13 @@
 #include <cstddef>
 
 #include "weft/base/export.hpp"
+#include "weft/io/source.hpp"
 #include "weft/sched/group.hpp"
 
 namespace weft::runtime {
 
-// Every field left at its default follows the environment (WEFT_WORKERS, WEFT_POOLS, WEFT_BIND), then the
-// built-in choice.
+// Every field left at its default follows the environment (WEFT_WORKERS, WEFT_POOLS, ...), then the built-in
+// choice.
 struct options {
   unsigned workers = 0; // 0: WEFT_WORKERS, else affinity mask and cgroup quota
   sched::arrangement pools = sched::arrangement::stealing;
@@ -19,6 +20,11 @@ struct options {
   std::function<std::shared_ptr<sched::scheduler>(unsigned)> make_scheduler{}; // arrangement::custom
   // Of threads that have none of their own; automatic: WEFT_TECHNIQUE.
   unit::technique_id technique = unit::technique_id::automatic;
+  // What threads wait in for I/O, docs/guide/io.md; automatic: WEFT_IO. For all groups of the process that
+  // have not waited for any yet.
+  weft::io::mechanism io = weft::io::mechanism::automatic;
+  // Most spare kernel threads for weft::blocking(); 0: WEFT_BLOCKING_THREADS.
+  unsigned blocking_threads = 0;
 };
 
 // Starts the runtime, or, if it runs already, counts one more user (its options then stay what they are:

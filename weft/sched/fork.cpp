@@ -72,6 +72,15 @@ void group::forget_members() noexcept {
     static_cast<void>(old.release());
   leak(std::exchange(mains_, {}));
   leak(std::exchange(sources_, {}));
+  forget_waiting_source();
+}
+
+// It is the parent's as well: the child makes one of its own when it needs one.
+void group::forget_waiting_source() noexcept {
+  if (sched::waiting_source* shared = waiting_source_.exchange(nullptr, std::memory_order_relaxed))
+    shared->abandon_after_fork();
+  make_anew(watch_);
+  outsiders_.store(0, std::memory_order_relaxed);
 }
 
 void group::keep_only(worker& w) {
@@ -81,6 +90,7 @@ void group::keep_only(worker& w) {
   make_anew(sources_lock_);
   leak(std::exchange(sources_, {}));
   source_count_.store(0, std::memory_order_relaxed);
+  forget_waiting_source();
   missing_ = static_cast<unsigned>(members_.size()) - 1;
   std::unique_ptr<worker> kept;
   for (auto& member : members_) {

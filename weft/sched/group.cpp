@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <new>
+#include <ranges>
 #include <system_error>
 
 #include "weft/base/assert.hpp"
@@ -68,6 +69,8 @@ group::~group() {
     forget_members(); // their kernel threads are the parent's
     return;
   }
+  while (outsiders_.load(std::memory_order_acquire) != 0) // acquire: pairs with outsider_is_done()
+    os::sleep_ns(50'000);
   for (auto& w : members_) {
     if (!w->on_primary_thread)
       w->call(stop_requested);
@@ -76,6 +79,7 @@ group::~group() {
     stop_and_join(**it);
   for (auto& w : members_)
     w->timers.move_to(timers_left_behind());
+  delete waiting_source_.load(std::memory_order_acquire);
 }
 
 std::shared_ptr<pool> group::make_main_pool() const {
@@ -484,7 +488,7 @@ void group::add_event_source(std::shared_ptr<event_source> source) {
   {
     std::lock_guard held(sources_lock_);
     sources_.push_back(std::move(source));
-    source_count_.store(static_cast<unsigned>(sources_.size()), std::memory_order_relaxed);
+    count_sources_locked();
   }
   wake(); // a sleeper may have to sleep shorter now
 }
@@ -492,17 +496,51 @@ void group::add_event_source(std::shared_ptr<event_source> source) {
 void group::remove_event_source(const event_source& source) {
   std::lock_guard held(sources_lock_);
   std::erase_if(sources_, [&source](const auto& s) { return s.get() == &source; });
-  source_count_.store(static_cast<unsigned>(sources_.size()), std::memory_order_relaxed);
+  count_sources_locked();
+}
+
+void group::count_sources_locked() noexcept {
+  const bool waits = waiting_source() != nullptr;
+  source_count_.store(static_cast<unsigned>(sources_.size()) + (waits ? 1 : 0), std::memory_order_relaxed);
+}
+
+waiting_source& group::waiting_source(const std::function<std::unique_ptr<sched::waiting_source>()>& make) {
+  {
+    std::lock_guard held(sources_lock_);
+    if (sched::waiting_source* known = waiting_source())
+      return *known;
+    waiting_source_.store(make().release(),
+                          std::memory_order_release); // release: pairs with waiting_source()
+    count_sources_locked();
+  }
+  wake(); // who sleeps on its word shall sleep in there
+  return *waiting_source();
 }
 
 int group::poll_sources() noexcept {
+  int events = 0;
+  // Who has the watch is called by the event.
+  if (sched::waiting_source* source = waiting_source(); source != nullptr && !watch_.is_taken())
+    events = source->poll();
   std::unique_lock held(sources_lock_, std::try_to_lock);
   if (!held.owns_lock())
-    return 0;
-  int events = 0;
+    return events;
   for (const auto& source : sources_)
     events += source->poll();
   return events;
+}
+
+void group::end_watch() noexcept {
+  waiting_source()->deliver();
+  watch_.give_up();
+}
+
+void group::hand_watch_on() noexcept {
+  if (watch_.is_kept())
+    return;
+  const auto spots =
+      *view_.load(std::memory_order_acquire) | std::views::transform([](worker* w) { return &w->spot; });
+  choose_sleeper(spots).finish();
 }
 
 deadline group::earliest_timer() const noexcept {
@@ -551,8 +589,8 @@ void group::wake_before(deadline at) noexcept {
       return; // somebody wakes early enough
     sleeper = w;
   }
-  if (sleeper != nullptr && sleeper->spot.try_notify())
-    os::futex_wake(&sleeper->spot.word(), 1);
+  if (sleeper != nullptr)
+    sleeper->spot.try_notify().finish();
 }
 
 } // namespace weft::sched

@@ -72,6 +72,18 @@ class WEFT_API group {
 
   void add_event_source(std::shared_ptr<event_source> source);
   void remove_event_source(const event_source& source);
+  // The one in which idle workers sleep; null until somebody has needed it.
+  [[nodiscard]] sched::waiting_source* waiting_source() const noexcept {
+    return waiting_source_.load(std::memory_order_acquire); // acquire: pairs with the release of its making
+  }
+  // The same; if there is none, `make()` makes it, once. It lives as long as the group. Errors: what `make`
+  // throws; there is none then.
+  sched::waiting_source& waiting_source(const std::function<std::unique_ptr<sched::waiting_source>()>& make);
+
+  // A kernel thread of Weft's own that is no worker will make a unit of this group ready: the group does not
+  // end before. Called by the unit, then by that kernel thread, which touches the group last with it.
+  void expect_outsider() noexcept { outsiders_.fetch_add(1, std::memory_order_relaxed); }
+  void outsider_is_done() noexcept { outsiders_.fetch_sub(1, std::memory_order_release); }
 
   // Wakes one sleeping worker of the group so that it looks at event sources and timers.
   void wake() noexcept;
@@ -132,10 +144,17 @@ class WEFT_API group {
   std::vector<worker*> member_list() const;
   // In a child of fork(): the members are leaked, in whatever state they were caught.
   void forget_members() noexcept;
+  void forget_waiting_source() noexcept;
   // Starts the workers that fork() took away.
   void refill() noexcept;
+  void count_sources_locked() noexcept;
   // At most one worker polls at a time; returns how many events there were.
   int poll_sources() noexcept;
+  // (E4) A worker that had or could take the watch has left its search: if nobody watches or will look soon,
+  // one who sleeps is called to do so.
+  void hand_watch_on() noexcept;
+  // Handles what came during the caller's watch, and gives it up.
+  void end_watch() noexcept;
   // When `w` must wake although nobody pushed: the earliest timer of the group, or an event source out of
   // patience.
   deadline sleep_until(worker& w) noexcept;
@@ -155,10 +174,13 @@ class WEFT_API group {
   std::atomic<const view*> view_{nullptr};
   std::vector<std::unique_ptr<const view>> views_;
   std::atomic<unsigned> count_{0};
+  std::atomic<unsigned> outsiders_{0};
   mutable std::atomic<unsigned> turn_{0};
   std::mutex sources_lock_; // held while polling: one worker at a time
   std::vector<std::shared_ptr<event_source>> sources_;
   std::atomic<unsigned> source_count_{0};
+  std::atomic<sched::waiting_source*> waiting_source_{nullptr}; // owned
+  watch watch_;
 };
 
 // The options' default number of workers: the affinity mask and the cgroup quota, whichever allows less.

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 // How an idle worker goes to sleep and a push wakes it. The protocol and its proof stand in README.md
-// ("Parking"); the labels (P1) to (P7) are its steps. tests/model/parking_model_test.cpp explores this very
+// ("Parking"); the labels (P1) to (P8) are its steps. tests/model/parking_model_test.cpp explores this very
 // code.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 
 #include "weft/base/atomic.hpp"
+#include "weft/os/doorbell.hpp"
+#include "weft/os/futex.hpp"
 
 namespace weft::sched {
 
@@ -15,11 +18,35 @@ enum class idle_state : std::uint32_t {
   active,    // runs units
   searching, // looks for work; will look again, behind a heavy fence, before it parks
   parked,    // waits in the kernel, or is about to
-  notified,  // was parked; somebody woke it; it will search
+  notified,  // was parked or watching; somebody woke it; it will search
+  watching,  // parked, and waits in the group's event source, or is about to
+  visiting,  // its kernel thread is in an event loop of somebody else's, which waits for a bell too
 };
 
-// One per worker. Ownership: the worker itself makes every transition but parked -> notified, which anyone
-// may make.
+// What is left to do for whoever has won the right to wake a worker: nothing for those who have not.
+class [[nodiscard]] waking {
+ public:
+  waking() noexcept = default;
+  explicit waking(const base::atomic<std::uint32_t>& word) noexcept : word_(&word) {}
+  explicit waking(os::doorbell& bell) noexcept : bell_(&bell) {}
+
+  explicit operator bool() const noexcept { return word_ != nullptr || bell_ != nullptr; }
+  // By address only: the worker may be gone. Bells are never freed.
+  void finish() const noexcept {
+    if (word_ != nullptr) {
+      os::futex_wake(word_, 1);
+    } else if (bell_ != nullptr) {
+      bell_->ring();
+    }
+  }
+
+ private:
+  const base::atomic<std::uint32_t>* word_ = nullptr;
+  os::doorbell* bell_ = nullptr;
+};
+
+// One per worker. Ownership: the worker itself makes every transition but parked -> notified and watching ->
+// notified, which anyone may make, and owns `bell_` but while it watches.
 class parking_spot {
  public:
   [[nodiscard]] idle_state load() const noexcept { return static_cast<idle_state>(word_.load_relaxed()); }
@@ -36,9 +63,42 @@ class parking_spot {
   // The worker leaves `parked` by itself. False: it was notified meanwhile, which it must treat as a wake.
   bool cancel_park() noexcept { return move(idle_state::parked, idle_state::searching); }
 
-  // (P6) The right to wake this worker; one of many pushes wins. acq_rel: pairs with (P7), the worker's load
-  // after its sleep.
-  bool try_notify() noexcept { return move(idle_state::parked, idle_state::notified); }
+  // (P8) The worker will sleep in the event source, whose bell this is, instead of on its word. False: it was
+  // notified meanwhile. acq_rel: publishes the bell to (P6).
+  bool start_watching(os::doorbell& bell) noexcept {
+    bell_.store_relaxed(&bell);
+    return move(idle_state::parked, idle_state::watching);
+  }
+
+  // (P8) The same for a worker whose kernel thread goes into a loop of somebody else's.
+  bool start_visiting(os::doorbell& bell) noexcept {
+    visitors_bell_.store_relaxed(&bell);
+    return move(idle_state::parked, idle_state::visiting);
+  }
+
+  // (P6) The right to wake this worker, and by what; one of many pushes wins. acq_rel: pairs with (P7), the
+  // worker's load after its sleep. The worker may be gone afterwards, so nothing of it is read.
+  waking try_notify() noexcept {
+    std::uint32_t seen = word_.load_acquire(); // acquire: pairs with (P8)
+    for (;;) {
+      waking how;
+      switch (static_cast<idle_state>(seen)) {
+      case idle_state::parked:
+        how = waking(word_);
+        break;
+      case idle_state::watching:
+        how = waking(*bell_.load_relaxed()); // relaxed: seen above
+        break;
+      case idle_state::visiting:
+        how = waking(*visitors_bell_.load_relaxed());
+        break;
+      default:
+        return {};
+      }
+      if (word_.cas_strong_acq_rel(seen, static_cast<std::uint32_t>(idle_state::notified)))
+        return how;
+    }
+  }
 
   // (P7) acquire: pairs with (P6).
   [[nodiscard]] bool is_notified() const noexcept {
@@ -53,6 +113,8 @@ class parking_spot {
   }
 
   base::atomic<std::uint32_t> word_{0};
+  base::atomic<os::doorbell*> bell_{nullptr};          // the same for a group once it has one
+  base::atomic<os::doorbell*> visitors_bell_{nullptr}; // the same for a worker once it has one
 };
 
 // How long a worker searches before it sleeps, in ns. A wake-up costs who pushes 50 us on some machines, and
@@ -88,21 +150,65 @@ class sleepers {
 };
 
 // (P4) Chooses whom to wake among those who serve the pool: nobody while one is searching (it will look again
-// before it parks, and passes the search on if it finds other work), else the first that can be notified.
-// Null: nobody needs a kernel wake. `Spots` is a range of pointers to parking_spot.
+// before it parks, and passes the search on if it finds other work), else the first that can be notified; who
+// sleeps in the event source comes last, for another would have to take its place there. Empty: nobody needs
+// a kernel wake. `Spots` is a range of pointers to parking_spot.
 template <class Spots>
-parking_spot* choose_sleeper(const Spots& spots) noexcept {
+waking choose_sleeper(const Spots& spots) noexcept {
   for (parking_spot* spot : spots) {
     const idle_state s = spot->load();
     if (s == idle_state::searching || s == idle_state::notified)
-      return nullptr;
+      return {};
   }
-  for (parking_spot* spot : spots) {
-    if (spot->load() == idle_state::parked && spot->try_notify())
-      return spot;
+  for (const idle_state wanted : {idle_state::parked, idle_state::watching, idle_state::visiting}) {
+    for (parking_spot* spot : spots) {
+      if (spot->load() != wanted)
+        continue;
+      if (const waking won = spot->try_notify())
+        return won;
+    }
   }
-  return nullptr;
+  return {};
 }
+
+// Who of a group's idle workers sleeps in its event source (the watch), and who looks from time to time
+// whether somebody does (the deputy). README.md, "The watch". Ownership: whoever has a post gives it up.
+class watch {
+ public:
+  // (E1) True: the caller has the watch. acq_rel: what the event source keeps for the one who watches goes
+  // from one to the next.
+  bool try_take() noexcept {
+    std::uint32_t nobody = 0;
+    return taken_.load_relaxed() == 0 && taken_.cas_strong_acq_rel(nobody, 1);
+  }
+  // (E2) release: pairs with (E1). The full fence of leave_search() or the heavy one of the next parking
+  // follows before the caller relies on somebody else.
+  void give_up() noexcept {
+    changes_.store_relaxed(changes_.load_relaxed() + 1);
+    taken_.store_release(0);
+  }
+
+  // (E3) True: the caller is the deputy, and will look again soon.
+  bool try_stand_by() noexcept {
+    std::uint32_t nobody = 0;
+    return deputy_.load_relaxed() == 0 && deputy_.cas_strong_acq_rel(nobody, 1);
+  }
+  void stand_down() noexcept { deputy_.store_release(0); }
+
+  // Changes whenever the watch is given up: who sees the same number twice need not expect that soon.
+  [[nodiscard]] std::uint32_t changes() const noexcept { return changes_.load_relaxed(); }
+  // RACY: whether a poll would be done by somebody else anyway.
+  [[nodiscard]] bool is_taken() const noexcept { return taken_.load_relaxed() != 0; }
+  // (E4) After a full fence: whether somebody watches or will look soon.
+  [[nodiscard]] bool is_kept() const noexcept {
+    return taken_.load_relaxed() != 0 || deputy_.load_relaxed() != 0;
+  }
+
+ private:
+  base::atomic<std::uint32_t> taken_{0};
+  base::atomic<std::uint32_t> deputy_{0};
+  base::atomic<std::uint32_t> changes_{0}; // written by whoever has the watch
+};
 
 // --- the worker's steps, each over the pools that it serves: `each(action)` calls action(pool) for all of
 // them ---
@@ -120,6 +226,35 @@ void enter_park(parking_spot& spot, const EachPool& each) noexcept {
   spot.announce_park();
   each([](auto& p) { p.waiting_workers().add(); });
   Fences::parking();
+}
+
+// How a parked worker sleeps where the group has an event source. `Sleep` tells how:
+//   sleep.on_word(longest)    on the spot's word, at most so long as given when the worker parked, and if
+//                             `longest` at most as long as a deputy's nap; false: that time has passed
+//   sleep.in_source()         in the event source
+//   sleep.may_go_on()         whether the worker is still parked and its time has not passed
+// True: the worker has the watch, and must handle what came and give it up.
+template <class Fences = parking_fences, class Sleep>
+bool sleep_with_watch(watch& post, Sleep& sleep) noexcept {
+  if (post.try_take())
+    return sleep.in_source(), true;
+  if (post.try_stand_by()) {
+    std::uint32_t seen;
+    do {
+      seen = post.changes();
+      sleep.on_word(true);
+      if (!sleep.may_go_on())
+        return post.stand_down(), false;
+      if (post.try_take())
+        return post.stand_down(), sleep.in_source(), true;
+    } while (post.changes() != seen);
+    post.stand_down();
+    Fences::parking(); // (E5) who gives the watch up from now on sees no deputy, or we see that it is free
+    if (post.try_take())
+      return sleep.in_source(), true;
+  }
+  sleep.on_word(false);
+  return false;
 }
 
 // (P7) relaxed: what the waker pushed is found through the container, which orders it.

@@ -164,8 +164,7 @@ void pool::wake_one() noexcept {
   const spot_list* servers = servers_.load_acquire();
   if (servers == nullptr)
     return;
-  if (parking_spot* spot = choose_sleeper(*servers))
-    os::futex_wake(&spot->word(), 1);
+  choose_sleeper(*servers).finish();
 }
 
 // --- owned_fifo ---

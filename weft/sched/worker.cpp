@@ -95,8 +95,7 @@ worker::~worker() {
 
 void worker::call(std::uint32_t bits) noexcept {
   ask(bits);
-  if (spot.try_notify())
-    os::futex_wake(&spot.word(), 1);
+  spot.try_notify().finish();
 }
 
 void worker::refresh_births() noexcept {
@@ -434,6 +433,8 @@ void worker::give_memory_back() noexcept {
 void worker::found_work() noexcept {
   trimmed = false;
   leave_search(spot, [this](auto action) { for_each_served_pool(action); });
+  if (owner_group.waiting_source() != nullptr)
+    owner_group.hand_watch_on();
   const deadline at = owner_group.earliest_timer();
   if (at != no_deadline)
     owner_group.wake_before(at);
@@ -479,6 +480,10 @@ descriptor* worker::idle() noexcept {
     counters.timers_fired += static_cast<unsigned>(owner_group.expire_timers_of_all(now));
     if (owner_group.source_count_.load(std::memory_order_relaxed) != 0)
       owner_group.poll_sources();
+    if (on_idle != nullptr) {
+      on_idle->on_idle();
+      continue;
+    }
     pause_search(pause);
     pause = std::min(pause * 2, longest_pause);
     if (now < begin + search.length(least_search) || has_visible_work()) {
@@ -500,6 +505,7 @@ void worker::park() noexcept {
   sleeps_until.store_relaxed(
       no_deadline);            // before (P2): whoever arms a timer from now on wakes us, or is seen below
   enter_park(spot, each_pool); // (P1), (P2)
+  bool watched = false;
   const bool stay = has_visible_work() || (attention.load_relaxed() & ~standing_attention) != 0;
   if (!stay) {
     ++counters.parks;
@@ -508,11 +514,7 @@ void worker::park() noexcept {
     const deadline asleep = os::now_ns();
     if (!trimmed)
       until = std::min(until, asleep + trim_after);
-    if (until == no_deadline) {
-      os::futex_wait(&spot.word(), static_cast<std::uint32_t>(idle_state::parked));
-    } else {
-      os::futex_wait_until(&spot.word(), static_cast<std::uint32_t>(idle_state::parked), until);
-    }
+    watched = sleep_parked(until);
     note(trace::event::unpark, nullptr);
     search.slept(os::now_ns() - asleep, idle_spin.get() * 1000);
     if (!trimmed && !spot.is_notified() && os::now_ns() >= until)
@@ -520,6 +522,31 @@ void worker::park() noexcept {
   }
   sleeps_until.store_relaxed(0);
   leave_park(spot, each_pool); // (P7)
+  if (watched)                 // only now: what becomes ready would call this worker, while it is parked
+    owner_group.end_watch();
+}
+
+// As park(), by a thread that runs.
+deadline worker::begin_visit(os::doorbell& bell, bool& watches) noexcept {
+  watches = false;
+  sleeps_until.store_relaxed(no_deadline);
+  enter_park(spot, [this](auto action) { for_each_served_pool(action); });
+  if (!has_visible_work() && (attention.load_relaxed() & ~standing_attention) == 0) {
+    watches = owner_group.watch_.try_take();
+    const deadline until = owner_group.sleep_until(*this);
+    if (until > os::now_ns() && spot.start_visiting(bell))
+      return until;
+  }
+  end_visit(watches);
+  return 0;
+}
+
+void worker::end_visit(bool watched) noexcept {
+  sleeps_until.store_relaxed(0);
+  leave_park(spot, [this](auto action) { for_each_served_pool(action); });
+  if (watched)
+    owner_group.end_watch();
+  found_work();
 }
 
 } // namespace weft::sched

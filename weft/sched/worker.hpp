@@ -82,6 +82,16 @@ struct worker_front {
 
 class group;
 
+// A thread that waits until its worker has nothing else to do.
+class idle_observer {
+ public:
+  // Called by the worker that looks for work in vain, which then looks again. May make units ready.
+  virtual void on_idle() noexcept = 0;
+
+ protected:
+  ~idle_observer() = default;
+};
+
 struct alignas(64) worker : worker_front {
   worker(group& g, unsigned number);
   ~worker();
@@ -132,6 +142,7 @@ struct alignas(64) worker : worker_front {
   trace::counters counters;
   int cpu = -1;                          // bound to, or -1
   unsigned nesting = 0;                  // calls of run_child() that are under way
+  idle_observer* on_idle = nullptr; // its own
   // Of the kernel thread it runs on; 0: none. For those who tick, and debuggers.
   base::atomic<int> kernel_thread_id{0};
   worker* next_of_process = nullptr;     // under the lock of sched/inspection.cpp
@@ -155,6 +166,11 @@ struct alignas(64) worker : worker_front {
   // What this worker may run at once, without a look at timers, other pools or requests. Null: go through the
   // loop.
   descriptor* pick_quickly() noexcept;
+  // The running thread is about to go into an event loop of somebody else's on this kernel thread: until
+  // end_visit() the worker counts as parked and is called by the bell. Returns when it must be back whatever
+  // happens; 0: there is something to do, and no visit. `watches`: it has the watch meanwhile.
+  WEFT_API deadline begin_visit(os::doorbell& bell, bool& watches) noexcept;
+  WEFT_API void end_visit(bool watched) noexcept;
   // The loop; runs on the worker's own stack until it is told to stop.
   void run_loop() noexcept;
   void use_scheduler(std::shared_ptr<scheduler> s) {
@@ -190,6 +206,8 @@ struct alignas(64) worker : worker_front {
   descriptor* idle() noexcept;
   void pause_search(unsigned length) const noexcept;
   void park() noexcept;
+  // Sleeps until called or `until`; true if that was in the group's event source, which then has the watch.
+  bool sleep_parked(deadline until) noexcept;
   void found_work() noexcept;
   bool has_visible_work() noexcept;
   template <class Action>

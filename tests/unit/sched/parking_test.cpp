@@ -4,12 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <poll.h>
 #include <vector>
 
 namespace weft::sched {
 namespace {
 
-void bring(parking_spot& spot, idle_state s) {
+void bring(parking_spot& spot, idle_state s, os::doorbell& bell) {
   switch (s) {
   case idle_state::active:
     spot.found_work();
@@ -24,34 +25,82 @@ void bring(parking_spot& spot, idle_state s) {
     spot.announce_park();
     ASSERT_TRUE(spot.try_notify());
     break;
+  case idle_state::watching:
+    spot.announce_park();
+    ASSERT_TRUE(spot.start_watching(bell));
+    break;
+  case idle_state::visiting:
+    spot.announce_park();
+    ASSERT_TRUE(spot.start_visiting(bell));
+    break;
   }
   ASSERT_EQ(spot.load(), s);
 }
 
 // Every combination of three workers: nobody is chosen while one searches or was woken; else the first that
-// is parked.
+// is parked, else the first that watches, else the first that visits.
 TEST(parking, choose_sleeper_table) {
-  for (int combination = 0; combination < 64; ++combination) {
+  constexpr int states = 6;
+  const os::doorbell::lease bell = os::doorbell::take();
+  for (int combination = 0; combination < states * states * states; ++combination) {
     std::array<parking_spot, 3> spots;
     std::vector<parking_spot*> pointers;
-    parking_spot* expected = nullptr;
+    parking_spot* parked = nullptr;
+    parking_spot* watching = nullptr;
+    parking_spot* visiting = nullptr;
     bool one_looks = false;
-    for (int i = 0; i < 3; ++i) {
-      const auto s = static_cast<idle_state>((combination >> (2 * i)) & 3);
-      bring(spots[static_cast<std::size_t>(i)], s);
+    for (int i = 0, left = combination; i < 3; ++i, left /= states) {
+      const auto s = static_cast<idle_state>(left % states);
       pointers.push_back(&spots[static_cast<std::size_t>(i)]);
+      bring(*pointers.back(), s, *bell);
       one_looks = one_looks || s == idle_state::searching || s == idle_state::notified;
-      if (expected == nullptr && s == idle_state::parked)
-        expected = pointers.back();
+      if (parked == nullptr && s == idle_state::parked)
+        parked = pointers.back();
+      if (watching == nullptr && s == idle_state::watching)
+        watching = pointers.back();
+      if (visiting == nullptr && s == idle_state::visiting)
+        visiting = pointers.back();
     }
-    if (one_looks)
-      expected = nullptr;
-    EXPECT_EQ(choose_sleeper(pointers), expected) << "combination " << combination;
+    parking_spot* const asleep = parked != nullptr ? parked : watching != nullptr ? watching : visiting;
+    parking_spot* const expected = one_looks ? nullptr : asleep;
+    const waking won = choose_sleeper(pointers);
+    EXPECT_EQ(static_cast<bool>(won), expected != nullptr) << "combination " << combination;
     if (expected == nullptr)
       continue;
     EXPECT_TRUE(expected->is_notified());
-    EXPECT_EQ(choose_sleeper(pointers), nullptr) << "one wake is under way";
+    EXPECT_FALSE(choose_sleeper(pointers)) << "one wake is under way";
   }
+}
+
+// Who sleeps in the event source is called through its bell.
+TEST(parking, a_watching_worker_is_rung_for) {
+  const os::doorbell::lease bell = os::doorbell::take();
+  parking_spot spot;
+  spot.announce_park();
+  ASSERT_TRUE(spot.start_watching(*bell));
+  EXPECT_FALSE(spot.cancel_park());
+  spot.try_notify().finish();
+  pollfd rung{bell->descriptor(), POLLIN, 0};
+  EXPECT_EQ(::poll(&rung, 1, 0), 1);
+  spot.announce_park();
+  ASSERT_TRUE(spot.try_notify());
+  EXPECT_FALSE(spot.start_watching(*bell)) << "it was notified";
+}
+
+TEST(parking, the_watch_has_one_holder) {
+  watch post;
+  EXPECT_FALSE(post.is_kept());
+  EXPECT_TRUE(post.try_take());
+  EXPECT_FALSE(post.try_take());
+  EXPECT_TRUE(post.is_taken());
+  EXPECT_TRUE(post.try_stand_by());
+  EXPECT_FALSE(post.try_stand_by());
+  const std::uint32_t before = post.changes();
+  post.give_up();
+  EXPECT_NE(post.changes(), before);
+  EXPECT_TRUE(post.is_kept()) << "the deputy will look";
+  post.stand_down();
+  EXPECT_FALSE(post.is_kept());
 }
 
 TEST(parking, one_wake_wins) {

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// Listening, connecting, very many connections.
+#include "tests/unit/io/fixture.hpp"
+
+#include <sys/un.h>
+
+namespace weft::testing {
+namespace {
+
+WEFT_IO_SUITE(connection);
+
+TEST_P(connection, accept_and_connect) {
+  listener l;
+  thread server([&] {
+    sockaddr_in from{};
+    socklen_t size = sizeof from;
+    int accepted = io::accept(l.socket, reinterpret_cast<sockaddr*>(&from), &size, never);
+    EXPECT_EQ(from.sin_family, AF_INET);
+    EXPECT_EQ(read_exactly(accepted, 5), "hello");
+    pair::close(accepted);
+  });
+  int client = l.connect();
+  io::write_all(client, "hello", 5, never);
+  server.join();
+  char text[1];
+  EXPECT_EQ(io::read(client, text, 1, never), 0U);
+  pair::close(client);
+  EXPECT_EQ(error_of([&] { static_cast<void>(io::accept(l.socket, nullptr, nullptr, 1ms)); }),
+            std::errc::timed_out);
+}
+
+// A short read tells that a TCP socket is empty, unless the end has been reported already.
+TEST_P(connection, short_reads) {
+  listener l;
+  for (int i = 0; i < 100; ++i) {
+    int client = l.connect();
+    int accepted = io::accept(l.socket, nullptr, nullptr, never);
+    io::write_all(client, "one", 3, never);
+    char text[100];
+    if (i % 2 == 0) {
+      EXPECT_EQ(io::poll(accepted, POLLIN, never), POLLIN);
+    }
+    EXPECT_EQ(io::read(accepted, text, sizeof text, never), 3U);
+    EXPECT_EQ(error_of([&] { io::read(accepted, text, sizeof text, 1us); }), std::errc::timed_out);
+    thread writer([&] { io::write_all(client, "two", 3, never); });
+    EXPECT_EQ(io::read(accepted, text, sizeof text, never), 3U);
+    writer.join();
+    io::write_all(client, "end", 3, never);
+    if (i % 3 == 0) {
+      EXPECT_EQ(::shutdown(client, SHUT_WR), 0);
+      EXPECT_EQ(read_exactly(accepted, 100), "end");
+    } else {
+      EXPECT_EQ(io::read(accepted, text, sizeof text, never), 3U);
+      pair::close(client);
+      EXPECT_EQ(io::read(accepted, text, sizeof text, never), 0U);
+    }
+    pair::close(client);
+    pair::close(accepted);
+  }
+}
+
+TEST_P(connection, refused) {
+  sockaddr_in nobody{};
+  {
+    listener l;
+    nobody = l.address;
+  }
+  int made = io::socket(AF_INET, SOCK_STREAM, 0);
+  EXPECT_EQ(error_of([&] { io::connect(made, reinterpret_cast<sockaddr*>(&nobody), sizeof nobody, never); }),
+            std::errc::connection_refused);
+  pair::close(made);
+}
+
+TEST_P(connection, several_threads_accept) {
+  listener l;
+  constexpr int count = 40;
+  std::vector<thread> threads;
+  for (int i = 0; i < count; ++i) {
+    threads.emplace_back([&] {
+      int accepted = io::accept(l.socket, nullptr, nullptr, never);
+      io::write_all(accepted, "x", 1, never);
+      pair::close(accepted);
+    });
+  }
+  for (int i = 0; i < count; ++i) {
+    threads.emplace_back([&] {
+      int client = l.connect();
+      EXPECT_EQ(read_exactly(client, 1), "x");
+      pair::close(client);
+    });
+  }
+  for (thread& t : threads)
+    t.join();
+}
+
+// Its listener's queue is full: nobody tells when there is room.
+TEST_P(connection, unix_socket_without_room) {
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  const std::string path = "weft-io-" + std::to_string(::getpid()); // abstract
+  path.copy(name.sun_path + 1, sizeof name.sun_path - 1);
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + path.size());
+  const auto* address = reinterpret_cast<const sockaddr*>(&name);
+  int server = io::socket(AF_UNIX, SOCK_STREAM, 0);
+  ASSERT_EQ(::bind(server, address, size), 0);
+  ASSERT_EQ(::listen(server, 0), 0);
+  int first = io::socket(AF_UNIX, SOCK_STREAM, 0);
+  int second = io::socket(AF_UNIX, SOCK_STREAM, 0);
+  io::connect(first, address, size, never);
+  EXPECT_EQ(error_of([&] { io::connect(second, address, size, 3ms); }), std::errc::timed_out);
+  thread late([&] { io::connect(second, address, size, never); });
+  int accepted = io::accept(server, nullptr, nullptr, never);
+  late.join();
+  for (int* d : {&server, &first, &second, &accepted})
+    pair::close(*d);
+}
+
+TEST_P(connection, a_thousand_at_once) {
+  constexpr int count = 1000;
+  std::vector<std::unique_ptr<pair>> pairs;
+  std::vector<thread> threads;
+  for (int i = 0; i < count; ++i)
+    pairs.push_back(std::make_unique<pair>(make_sockets()));
+  for (int i = 0; i < count; ++i) {
+    for (std::size_t side : {0U, 1U}) {
+      threads.emplace_back([&ends = *pairs[static_cast<std::size_t>(i)], side] {
+        for (int round = 0; round < 5; ++round) {
+          char text[1] = {'x'};
+          if (side == 0) {
+            ASSERT_EQ(io::write(ends[0], text, 1, never), 1U);
+          }
+          ASSERT_EQ(io::read(ends[side], text, 1, never), 1U);
+          if (side == 1) {
+            ASSERT_EQ(io::write(ends[1], text, 1, never), 1U);
+          }
+        }
+      });
+    }
+  }
+  for (thread& t : threads)
+    t.join();
+}
+
+} // namespace
+} // namespace weft::testing

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// The event source over epoll(7): a descriptor is registered once, for both directions and edges; its record
+// (descriptor_table.hpp) holds who waits. Files, of which epoll knows nothing, go to the spare kernel
+// threads. As in the composable-threads paper (its section 4.6), where a delegator's thread polls; here idle
+// workers sleep in epoll_wait(2).
+#pragma once
+
+#include "weft/io/epoll_set.hpp"
+#include "weft/io/source.hpp"
+
+#include <array>
+
+namespace weft::io {
+
+class epoll_source final : public source {
+ public:
+  /// *Errors*: as of epoll_set.
+  epoll_source();
+
+  int poll() override;
+  void wait(sched::deadline until) override;
+  int deliver() override;
+  [[nodiscard]] os::doorbell& bell() noexcept override { return set_.bell(); }
+  [[nodiscard]] int descriptor() const noexcept override { return set_.descriptor(); }
+  void abandon_after_fork() noexcept override { set_.abandon(); }
+
+  [[nodiscard]] int perform(const request& r, const limit& how_long) noexcept override;
+  [[nodiscard]] mechanism kind() const noexcept override { return mechanism::epoll; }
+
+ private:
+  static constexpr int batch = 64; // events fetched at a time: 768 bytes
+
+  /// 0, or an errno; EPERM: it is a file.
+  [[nodiscard]] int see_to_registration(int descriptor, class descriptor_record& record,
+                                        std::uint32_t generation) noexcept;
+
+  epoll_set set_;
+  const std::uint32_t number_;
+  std::array<epoll_event, batch> events_; // of who has the watch
+  int event_count_ = 0;
+};
+
+} // namespace weft::io

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "weft/io/outside.hpp"
+
+#include "weft/os/clock.hpp"
+#include "weft/os/doorbell.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+#include <optional>
+#include <poll.h>
+#include <system_error>
+
+namespace weft::io {
+namespace {
+
+struct ring {
+  os::doorbell* bell;
+  void operator()() const noexcept { bell->ring(); }
+};
+
+// 0: ready, else an errno. A bell that was rung for somebody else ends a round without cause.
+int block(int descriptor, short events, const os::doorbell* bell, const limit& how_long) noexcept {
+  pollfd asked[] = {{descriptor, events, 0}, {bell != nullptr ? bell->descriptor() : -1, POLLIN, 0}};
+  for (;;) {
+    if (how_long.stop().stop_requested())
+      return ECANCELED;
+    const std::int64_t left = how_long.until() - os::now_ns();
+    if (left <= 0)
+      return ETIMEDOUT;
+    const timespec longest{static_cast<time_t>(left / 1'000'000'000),
+                           static_cast<long>(left % 1'000'000'000)};
+    const bool for_ever = how_long.until() == sched::no_deadline;
+    const int ready = ::ppoll(asked, bell != nullptr ? 2 : 1, for_ever ? nullptr : &longest, nullptr);
+    if (ready < 0 && errno != EINTR)
+      return errno;
+    if (ready > 0 && asked[0].revents != 0)
+      return 0;
+  }
+}
+
+int perform_with_bell(const request& r, const os::doorbell* bell, const limit& how_long) noexcept {
+  hints known;
+  bool is_connecting = false;
+  for (;;) {
+    if (const int error = block(r.descriptor, events_of(r), bell, how_long); error != 0)
+      return -error;
+    const int result = is_connecting ? finish_connect(r.descriptor) : attempt(r, known);
+    is_connecting = is_connecting || result == -EINPROGRESS;
+    if (result != -EAGAIN && result != -EINPROGRESS)
+      return result;
+  }
+}
+
+} // namespace
+
+int perform_outside(const request& r, const limit& how_long) noexcept {
+  if (r.what == operation::open || r.what == operation::sync || r.what == operation::sync_data ||
+      is_file(r.descriptor))
+    return perform_blocking(r);
+  if (!how_long.stop().stop_possible())
+    return perform_with_bell(r, nullptr, how_long);
+  try {
+    const os::doorbell::lease bell = os::doorbell::take();
+    const std::stop_callback<ring> on_stop(how_long.stop(), ring{bell.get()});
+    return perform_with_bell(r, bell.get(), how_long);
+  } catch (const std::system_error& e) {
+    return -e.code().value();
+  } catch (const std::bad_alloc&) {
+    return -ENOMEM;
+  }
+}
+
+} // namespace weft::io

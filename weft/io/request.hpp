@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// One call of the I/O room as a value, so that every event source can do all of them, and the three ways of
+// doing one: without waiting, waiting in the kernel, and (in the sources) suspending the thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+namespace weft::io {
+
+enum class operation : std::uint8_t {
+  read,    // into buffers, at `offset` or where the descriptor stands
+  write,   // the same the other way
+  receive, // `flags`; into buffers[0]
+  send,    // `flags`; from buffers[0]
+  accept,  // `flags` for accept4(2), `address`, `length`
+  connect, // `address`, `address_size`
+  poll,    // `flags`: the events
+  open,    // `path`, `flags`, `mode`; no descriptor
+  sync,    // fsync(2)
+  sync_data,
+};
+
+struct request {
+  operation what{};
+  int descriptor = -1;
+  const iovec* buffers = nullptr;
+  int buffer_count = 0;
+  std::int64_t offset = -1; // -1: where the descriptor stands
+  int flags = 0;
+  unsigned mode = 0;
+  sockaddr* address = nullptr;
+  socklen_t* length = nullptr;
+  socklen_t address_size = 0;
+  const char* path = nullptr;
+};
+
+/// What a descriptor has to be ready for, for a request to go on.
+enum class direction : std::uint8_t { in, out, any };
+[[nodiscard]] direction direction_of(const request& r) noexcept;
+/// The same as events of poll(2).
+[[nodiscard]] short events_of(const request& r) noexcept;
+
+/// What is known of a descriptor and spares system calls. RACY: a wrong hint costs a system call.
+struct hints {
+  bool no_socket = false;
+  bool nonblocking = false; // O_NONBLOCK is set; certain
+};
+
+/// Does what can be done without waiting: the result, or -errno; -EAGAIN: it would have to wait. The
+/// descriptor's O_NONBLOCK is left alone for sockets and files; a listening socket gets it at its first
+/// accept(), and other descriptors that know no RWF_NOWAIT (pipes before Linux 6.4, terminals) at their first
+/// use.
+[[nodiscard]] int attempt(const request& r, hints& known) noexcept;
+
+/// connect(2) without waiting: as attempt(); -EINPROGRESS: finish_connect() tells once it is writable.
+[[nodiscard]] int start_connect(const request& r) noexcept;
+[[nodiscard]] int finish_connect(int descriptor) noexcept;
+
+/// Waits in the kernel as long as it takes.
+[[nodiscard]] int perform_blocking(const request& r) noexcept;
+
+/// Whether it is a regular file, a directory or a block device, which no poll(2) tells about.
+[[nodiscard]] bool is_file(int descriptor) noexcept;
+
+} // namespace weft::io
