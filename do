@@ -87,7 +87,7 @@ need_for() {
   case $1 in
     demo) need libtbb-dev libcli11-dev ;;
     test)
-      need libgtest-dev libtbb-dev libcli11-dev
+      need libgtest-dev libtbb-dev libcli11-dev libboost-dev
       need --optional g++-12 gdb valgrind linux-perf linux-tools-generic libunwind-dev libbenchmark-dev
       need --optional g++-aarch64-linux-gnu g++-powerpc64le-linux-gnu g++-riscv64-linux-gnu qemu-user googletest make \
         xz-utils
@@ -100,7 +100,7 @@ need_for() {
       clang=$(newest_clang)
       if [ -n "$clang" ]; then need --optional "clang-$clang" "libomp-$clang-dev"; fi
       ;;
-    soak) need libgtest-dev libtbb-dev libcli11-dev ;;
+    soak) need libgtest-dev libtbb-dev libcli11-dev libboost-dev ;;
     install | core) ;;
     *) echo "unknown verb $1" >&2; exit 2 ;;
   esac
