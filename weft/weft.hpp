@@ -20,6 +20,7 @@
 #include "weft/semaphore.hpp"
 #include "weft/shared_mutex.hpp"
 #include "weft/sleep.hpp"
+#include "weft/suspend.hpp"
 #include "weft/suspended_thread.hpp"
 #include "weft/task_group.hpp"
 #include "weft/thread.hpp"

@@ -31,6 +31,9 @@ inline constexpr named_site all_sites[] = {
     {fault_site::thread_create, "thread_create"},
     {fault_site::timer_create, "timer_create"},
     {fault_site::memory, "memory"},
+    {fault_site::descriptor, "descriptor"},
+    {fault_site::registration, "registration"},
+    {fault_site::io_uring, "io_uring"},
 };
 
 inline const char* name_of(fault_site site) {

@@ -314,6 +314,37 @@ WEFT_SCENARIO(fork_with_a_group_of_ones_own) {
   });
 }
 
+// Others wait for I/O and block on spare threads meanwhile; the child has a source of its own, the parent's
+// goes on.
+WEFT_SCENARIO(fork_during_io) {
+  return with_a_crowd([] {
+    int there[2], back[2];
+    require(::pipe(there) == 0 && ::pipe(back) == 0, "pipes");
+    weft::thread echo([&] {
+      char text = 0;
+      while (weft::io::read(there[0], &text, 1, 20s) == 1)
+        weft::io::write(back[1], &text, 1, 20s);
+    });
+    std::atomic<bool> over{false};
+    weft::thread blocking([&] {
+      while (!over)
+        weft::blocking([] { ::usleep(100); });
+    });
+    for (int i = 0; i < rounds() / 10; ++i) {
+      char text = 'x';
+      weft::io::write(there[1], &text, 1, 20s);
+      fork_once();
+      require(weft::io::read(back[0], &text, 1, 20s) == 1, "the parent's I/O goes on");
+    }
+    over = true;
+    blocking.join();
+    weft::io::close(there[1]);
+    echo.join();
+    for (const int end : {there[0], back[0], back[1]})
+      weft::io::close(end);
+  });
+}
+
 class forking : public ::testing::TestWithParam<std::tuple<const char*, const char*>> {};
 
 TEST_P(forking, child_and_parent_go_on) {
@@ -332,5 +363,13 @@ INSTANTIATE_TEST_SUITE_P(
                                          "fork_with_own_lock", "fork_with_a_group_of_ones_own"),
                        ::testing::Values("stealing", "one", "private")),
     [](const auto& info) { return std::string(std::get<0>(info.param)) + "_" + std::get<1>(info.param); });
+
+TEST(forking_with, either_event_source) {
+  for (const char* source : {"epoll", "uring"}) {
+    const auto result = weft::tests::run(
+        "fork_during_io", {.environment = {{"WEFT_IO", source}}, .limit = 100s, .argument = ""});
+    EXPECT_EQ(result.exit_code, 0) << source << ": " << result.describe();
+  }
+}
 
 } // namespace

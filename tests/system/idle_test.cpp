@@ -222,6 +222,31 @@ WEFT_SCENARIO(idle_stop_token) {
   return 0;
 }
 
+int wait_for_a_pipe(weft::io::mechanism source) {
+  weft::runtime::start({.workers = 4, .io = source});
+  int ends[2];
+  require(::pipe(ends) == 0, "a pipe");
+  weft::thread t[8];
+  for (auto& one : t) {
+    one = weft::thread([&] {
+      char text = 0;
+      require(weft::io::read(ends[0], &text, 1, 1h) == 1, "read");
+    });
+  }
+  auto watcher = watch([&] { weft::io::write(ends[1], "12345678", 8); });
+  for (auto& one : t)
+    one.join();
+  watcher.join();
+  return 0;
+}
+
+WEFT_SCENARIO(idle_io) {
+  return wait_for_a_pipe(weft::io::mechanism::epoll);
+}
+WEFT_SCENARIO(idle_io_uring) {
+  return wait_for_a_pipe(weft::io::mechanism::uring);
+}
+
 class idle : public ::testing::TestWithParam<const char*> {};
 
 // Every kind of wait under every arrangement of pools, all at once: each process counts its own time.
@@ -249,7 +274,7 @@ INSTANTIATE_TEST_SUITE_P(waits, idle,
                                            "idle_condition_variable", "idle_sleep", "idle_timed_wait",
                                            "idle_future", "idle_channel", "idle_semaphore",
                                            "idle_foreign_waits", "idle_suspended", "idle_latch_and_barrier",
-                                           "idle_stop_token"),
+                                           "idle_stop_token", "idle_io", "idle_io_uring"),
                          [](const auto& info) { return std::string(info.param); });
 
 } // namespace

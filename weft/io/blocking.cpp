@@ -7,6 +7,7 @@
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/os/kernel_thread.hpp"
+#include "weft/sched/group.hpp"
 #include "weft/sched/switch.hpp"
 
 #include <cerrno>
@@ -132,7 +133,9 @@ class spare_threads {
       remove(c);
       held.unlock();
       c.function_(c);
-      c.done_.notify(); // GONE: c
+      sched::group& group = *c.group_;
+      c.done_.notify();         // GONE: c
+      group.outsider_is_done(); // GONE: group
       held.lock();
     }
     --count_;
@@ -173,7 +176,14 @@ void spare_call::perform() {
   if (!sched::on_worker())
     return function_(*this);
   sched::require_thread("a call that blocks");
-  pool.add(*this);
+  group_ = &sched::here().owner_group;
+  group_->expect_outsider();
+  try {
+    pool.add(*this);
+  } catch (...) {
+    group_->outsider_is_done();
+    throw;
+  }
   static_cast<void>(done_.wait()); // SWITCH: may resume on another worker
 }
 

@@ -14,6 +14,10 @@
 #include <type_traits>
 #include <utility>
 
+namespace weft::sched {
+class group;
+} // namespace weft::sched
+
 namespace weft::io {
 
 /// One call for a spare thread. *Ownership*: the caller's frame; the pool's lock guards `next`. The spare
@@ -35,6 +39,7 @@ class WEFT_API spare_call {
   friend class spare_threads;
   function function_;
   spare_call* next_ = nullptr;
+  sched::group* group_ = nullptr; // the caller's; it does not end before the caller is ready
   sync::waiter done_;
 };
 
@@ -101,10 +106,10 @@ namespace weft {
 /// throws. The worker runs other threads meanwhile. In `f` the caller is a foreign kernel thread: its
 /// `thread_local` objects are that one's, weft::this_thread is nobody. At most WEFT_BLOCKING_THREADS calls
 /// run at once, the others wait in order of arrival; so calls that wait for each other can hang where there
-/// are more of them. A spare thread ends when it had nothing to do for five seconds. *Contexts*: thread; a
-/// foreign kernel thread runs `f` itself. *Switches*: may. *Errors*: std::system_error
-/// (operation_not_permitted from a tasklet; resource_unavailable_try_again if there is no spare thread and
-/// none can be started); `f` has not run then.
+/// are more of them. A spare thread ends when it had nothing to do for five seconds. Stopping the runtime
+/// waits for calls that are under way. *Contexts*: thread; a foreign kernel thread runs `f` itself.
+/// *Switches*: may. *Errors*: std::system_error (operation_not_permitted from a tasklet;
+/// resource_unavailable_try_again if there is no spare thread and none can be started); `f` has not run then.
 template <class F>
 std::invoke_result_t<F> blocking(F&& f) {
   io::detail::returning_call<F, std::invoke_result_t<F>> call(f);

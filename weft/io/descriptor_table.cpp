@@ -98,10 +98,12 @@ void descriptor_record::pass_on(direction d) noexcept {
   of(d).waiters.notify_one();
 }
 
-void descriptor_record::edge(bool in, bool out, std::uint32_t generation) noexcept {
+void descriptor_record::edge(bool in, bool out, bool ends, std::uint32_t generation) noexcept {
   const std::scoped_lock held(lock_);
   if (generation_.load_relaxed() != generation)
     return; // of one that is closed
+  if (ends)
+    short_reads_.store_relaxed(short_reads::tell_nothing); // before the count: who reads after it sees both
   const auto count = [](side& s) { s.edges.store_release(s.edges.load_relaxed() + 1); };
   if (in) {
     count(of(direction::in));
@@ -115,6 +117,32 @@ void descriptor_record::edge(bool in, bool out, std::uint32_t generation) noexce
   of(direction::any).waiters.notify_all();
 }
 
+namespace {
+
+bool is_tcp(int descriptor) noexcept {
+  int domain = 0;
+  int type = 0;
+  socklen_t size = sizeof domain;
+  return ::getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 &&
+         (domain == AF_INET || domain == AF_INET6) &&
+         ::getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
+}
+
+} // namespace
+
+void descriptor_record::found_drained(int descriptor, std::uint32_t seen) noexcept {
+  if (!is_ours())
+    return; // it may be another by now
+  if (short_reads_.load_relaxed() == short_reads::unknown) {
+    auto expected = short_reads::unknown;
+    short_reads_.cas_strong_acq_rel(expected,
+                                    is_tcp(descriptor) ? short_reads::drain : short_reads::tell_nothing);
+  }
+  // After `seen` was read with acquire: an edge up to then that told of an end is seen here.
+  if (short_reads_.load_relaxed() == short_reads::drain)
+    drained_.store_relaxed(drained_mark | seen);
+}
+
 void descriptor_record::begin_generation(bool is_ours) noexcept {
   const std::scoped_lock held(lock_);
   generation_.store_release(generation_.load_relaxed() + 1);
@@ -122,6 +150,8 @@ void descriptor_record::begin_generation(bool is_ours) noexcept {
   ours_.store_relaxed(is_ours);
   nonblocking_.store_relaxed(false);
   no_socket_.store_relaxed(false);
+  short_reads_.store_relaxed(short_reads::unknown);
+  drained_.store_relaxed(0);
   for (side& s : sides_)
     s.waiters.notify_all();
 }

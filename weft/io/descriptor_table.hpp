@@ -35,8 +35,18 @@ class descriptor_record {
   /// Somebody who was woken did not need all there was.
   void pass_on(direction d) noexcept;
 
-  /// (D3) The descriptor of this generation became ready.
-  void edge(bool in, bool out, std::uint32_t generation) noexcept;
+  /// (D3) The descriptor of this generation became ready. `ends`: what is in there may end or be urgent, so a
+  /// short read does not mean that it is empty.
+  void edge(bool in, bool out, bool ends, std::uint32_t generation) noexcept;
+
+  /// A read found less than it asked for, after `seen` edges: until the next one there is nothing, and a try
+  /// is a system call for nothing. Only TCP sockets tell so (epoll(7), question 9): pipes and Unix sockets
+  /// may stop at the end of a message.
+  void found_drained(int descriptor, std::uint32_t seen) noexcept;
+  [[nodiscard]] bool is_drained(std::uint32_t seen) const noexcept {
+    return drained_.load_relaxed() ==
+           (drained_mark | seen); // relaxed: whoever set it read the edges as we did
+  }
 
   /// Requests that a ring has in hand.
   void begin_flight() noexcept { flights_.fetch_add_acq_rel(1); }
@@ -71,7 +81,12 @@ class descriptor_record {
   [[nodiscard]] const side& of(direction d) const noexcept { return sides_[static_cast<unsigned>(d)]; }
   [[nodiscard]] side& of(direction d) noexcept { return sides_[static_cast<unsigned>(d)]; }
 
+  static constexpr std::uint64_t drained_mark = std::uint64_t{1} << 32;
+  enum class short_reads : std::uint8_t { unknown, drain, tell_nothing };
+
   base::spin_lock lock_;
+  base::atomic<short_reads> short_reads_{short_reads::unknown};
+  base::atomic<std::uint64_t> drained_{0}; // the mark and the edges at that time
   base::atomic<std::uint32_t> generation_{0};
   base::atomic<std::uint32_t> registered_{0};
   base::atomic<std::uint32_t> flights_{0};

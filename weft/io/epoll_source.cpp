@@ -52,6 +52,17 @@ int pause_before_retry(const limit& how_long) noexcept {
   }
 }
 
+bool reads_plainly(const request& r) noexcept {
+  return r.what == operation::read || (r.what == operation::receive && r.flags == 0);
+}
+
+std::size_t size_of(const request& r) noexcept {
+  std::size_t sum = 0;
+  for (int i = 0; i < r.buffer_count; ++i)
+    sum += r.buffers[i].iov_len;
+  return sum;
+}
+
 void deliver_event(const epoll_event& event) noexcept {
   if (event.data.u64 == epoll_set::bell_mark)
     return;
@@ -59,7 +70,9 @@ void deliver_event(const epoll_event& event) noexcept {
   constexpr std::uint32_t over = EPOLLHUP | EPOLLERR;
   if (descriptor_record* record = known_record_of(descriptor)) {
     record->edge((event.events & (EPOLLIN | EPOLLRDHUP | EPOLLPRI | over)) != 0,
-                 (event.events & (EPOLLOUT | over)) != 0, static_cast<std::uint32_t>(event.data.u64 >> 32));
+                 (event.events & (EPOLLOUT | over)) != 0,
+                 (event.events & (EPOLLRDHUP | EPOLLPRI | over)) != 0,
+                 static_cast<std::uint32_t>(event.data.u64 >> 32));
   }
 }
 
@@ -116,11 +129,15 @@ int epoll_source::perform(const request& r, const limit& how_long) noexcept {
   for (;;) {
     const std::uint32_t seen = record->edges(way);
     hints known = record->known();
-    const int result = is_connecting ? connect_result(r.descriptor) : attempt(r, known);
+    const int result = is_connecting                                  ? connect_result(r.descriptor)
+                       : reads_plainly(r) && record->is_drained(seen) ? -EAGAIN
+                                                                      : attempt(r, known);
     if (record->is_ours())
       record->learn(known);
     is_connecting = is_connecting || result == -EINPROGRESS;
     if (result != -EAGAIN && result != -EINPROGRESS) {
+      if (result > 0 && reads_plainly(r) && static_cast<std::size_t>(result) < size_of(r))
+        record->found_drained(r.descriptor, seen);
       if (was_woken)
         record->pass_on(way);
       return result;

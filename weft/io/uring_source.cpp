@@ -76,12 +76,14 @@ class uring_source final : public source {
  private:
   template <class Fill>
   void submit(Fill fill) noexcept;
+  void submit_locked() noexcept;
   [[nodiscard]] int fly(const request& r, bool is_socket, descriptor_record* record, const limit& how_long,
                         bool& was_cancelled) noexcept;
   [[nodiscard]] int await(flight& f, const limit& how_long) noexcept;
 
   io_uring ring_;
   std::mutex submit_lock_;
+  std::atomic<bool> has_refused_{false}; // the kernel left some of what was submitted
   base::spin_lock reap_lock_;
   epoll_set set_;
   std::atomic<unsigned> in_flight_{0};
@@ -181,21 +183,26 @@ void uring_source::submit(Fill fill) noexcept {
       const std::scoped_lock held(submit_lock_);
       if (io_uring_sqe* s = io_uring_get_sqe(&ring_)) {
         fill(s);
-        io_uring_submit(&ring_);
+        submit_locked();
         return;
       }
-      io_uring_submit(&ring_);
+      submit_locked();
     }
     poll();
     ::sched_yield();
   }
 }
 
+void uring_source::submit_locked() noexcept {
+  io_uring_submit(&ring_);
+  has_refused_.store(io_uring_sq_ready(&ring_) != 0, std::memory_order_relaxed);
+}
+
 int uring_source::poll() {
-  if (io_uring_sq_ready(&ring_) != 0) { // RACY: only what was refused stays there for longer than a moment
+  if (has_refused_.load(std::memory_order_relaxed)) { // RACY: a later poll finds it
     const std::unique_lock held(submit_lock_, std::try_to_lock);
-    if (held.owns_lock() && io_uring_sq_ready(&ring_) != 0)
-      io_uring_submit(&ring_);
+    if (held.owns_lock())
+      submit_locked();
   }
   if (!reap_lock_.try_lock())
     return 0;
@@ -207,7 +214,8 @@ int uring_source::poll() {
     io_uring_cqe_seen(&ring_, c);
     if (landed == nullptr)
       continue;
-    in_flight_.fetch_sub(1, std::memory_order_relaxed);
+    // acquire: the flight was made before its addition; the way through the kernel is none of the language's
+    in_flight_.fetch_sub(1, std::memory_order_acq_rel);
     landed->land(result); // GONE: *landed
     ++count;
   }
@@ -217,7 +225,7 @@ int uring_source::poll() {
 
 void uring_source::wait(sched::deadline until) {
   constexpr sched::deadline retry = 1'000'000;
-  if (io_uring_sq_ready(&ring_) != 0)
+  if (has_refused_.load(std::memory_order_relaxed))
     until = std::min(until, os::now_ns() + retry);
   epoll_event events[2];
   set_.wait(events, 2, until); // what there is, poll() finds
@@ -269,7 +277,7 @@ int uring_source::fly(const request& r, bool is_socket, descriptor_record* recor
                       bool& was_cancelled) noexcept {
   flight f;
   msghdr message{};
-  in_flight_.fetch_add(1, std::memory_order_relaxed);
+  in_flight_.fetch_add(1, std::memory_order_release); // release: pairs with the acquire in poll()
   if (record != nullptr)
     record->begin_flight();
   submit([&](io_uring_sqe* s) {

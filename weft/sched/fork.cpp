@@ -79,6 +79,7 @@ void group::forget_waiting_source() noexcept {
   if (sched::waiting_source* shared = waiting_source_.exchange(nullptr, std::memory_order_relaxed))
     shared->abandon_after_fork();
   make_anew(watch_);
+  outsiders_.store(0, std::memory_order_relaxed);
 }
 
 void group::keep_only(worker& w) {

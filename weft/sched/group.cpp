@@ -68,6 +68,8 @@ group::~group() {
     forget_members(); // their kernel threads are the parent's
     return;
   }
+  while (outsiders_.load(std::memory_order_acquire) != 0) // acquire: pairs with outsider_is_done()
+    os::sleep_ns(50'000);
   for (auto& w : members_) {
     if (!w->on_primary_thread)
       w->call(stop_requested);

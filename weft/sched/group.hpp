@@ -80,6 +80,11 @@ class WEFT_API group {
   // throws; there is none then.
   sched::waiting_source& waiting_source(const std::function<std::unique_ptr<sched::waiting_source>()>& make);
 
+  // A kernel thread of Weft's own that is no worker will make a unit of this group ready: the group does not
+  // end before. Called by the unit, then by that kernel thread, which touches the group last with it.
+  void expect_outsider() noexcept { outsiders_.fetch_add(1, std::memory_order_relaxed); }
+  void outsider_is_done() noexcept { outsiders_.fetch_sub(1, std::memory_order_release); }
+
   // Wakes one sleeping worker of the group so that it looks at event sources and timers.
   void wake() noexcept;
   // As wake(), if every sleeping worker would sleep beyond `at`.
@@ -169,6 +174,7 @@ class WEFT_API group {
   std::atomic<const view*> view_{nullptr};
   std::vector<std::unique_ptr<const view>> views_;
   std::atomic<unsigned> count_{0};
+  std::atomic<unsigned> outsiders_{0};
   mutable std::atomic<unsigned> turn_{0};
   std::mutex sources_lock_; // held while polling: one worker at a time
   std::vector<std::shared_ptr<event_source>> sources_;

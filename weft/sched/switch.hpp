@@ -217,7 +217,8 @@ WEFT_API void put_back(descriptor& u);
 
 // The deque where the caller's new units go, if no technique is chosen for them there.
 [[gnu::always_inline]] inline queue::chase_lev_deque<descriptor>* births_deque(const worker& w) noexcept {
-  return w.default_technique == unit::technique_id::automatic ? w.deque : nullptr;
+  // The deque first: the front of kernel threads that are no workers has none, and nothing behind it.
+  return w.deque != nullptr && w.default_technique == unit::technique_id::automatic ? w.deque : nullptr;
 }
 
 // Puts a new unit into the pool where the caller's units go.

@@ -29,6 +29,36 @@ TEST_P(connection, accept_and_connect) {
             std::errc::timed_out);
 }
 
+// A short read tells that a TCP socket is empty, unless the end has been reported already.
+TEST_P(connection, short_reads) {
+  listener l;
+  for (int i = 0; i < 100; ++i) {
+    int client = l.connect();
+    int accepted = io::accept(l.socket, nullptr, nullptr, never);
+    io::write_all(client, "one", 3, never);
+    char text[100];
+    if (i % 2 == 0) {
+      EXPECT_EQ(io::poll(accepted, POLLIN, never), POLLIN);
+    }
+    EXPECT_EQ(io::read(accepted, text, sizeof text, never), 3U);
+    EXPECT_EQ(error_of([&] { io::read(accepted, text, sizeof text, 1us); }), std::errc::timed_out);
+    thread writer([&] { io::write_all(client, "two", 3, never); });
+    EXPECT_EQ(io::read(accepted, text, sizeof text, never), 3U);
+    writer.join();
+    io::write_all(client, "end", 3, never);
+    if (i % 3 == 0) {
+      EXPECT_EQ(::shutdown(client, SHUT_WR), 0);
+      EXPECT_EQ(read_exactly(accepted, 100), "end");
+    } else {
+      EXPECT_EQ(io::read(accepted, text, sizeof text, never), 3U);
+      pair::close(client);
+      EXPECT_EQ(io::read(accepted, text, sizeof text, never), 0U);
+    }
+    pair::close(client);
+    pair::close(accepted);
+  }
+}
+
 TEST_P(connection, refused) {
   sockaddr_in nobody{};
   {

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// What an event source needs of the kernel cannot be had: a clear error or another way, nothing is left
+// behind, and the next try succeeds.
+#include "tests/unit/io/fixture.hpp"
+
+#include "weft/os/fault.hpp"
+#include "weft/sched/group.hpp"
+
+#include <cerrno>
+
+namespace weft::testing {
+namespace {
+
+WEFT_IO_SUITE(failing);
+
+// A read that waits until a byte comes.
+void read_a_byte() {
+  pair ends(make_sockets());
+  thread writer([&] {
+    this_thread::sleep_for(1ms);
+    io::write(ends[1], "x", 1, never);
+  });
+  EXPECT_EQ(read_exactly(ends[0], 1), "x");
+  writer.join();
+}
+
+TEST_P(failing, each_descriptor_and_registration) {
+  for (const auto site : {os::fault_site::descriptor, os::fault_site::registration}) {
+    for (std::uint64_t nth = 1; nth <= 4; ++nth) {
+      std::error_code error;
+      os::fail_nth(site, nth, EMFILE);
+      {
+        pair ends(make_sockets());
+        char text[1];
+        io::read(ends[0], text, 1, error, 1ms);
+        const bool hit = os::fault_hits(site) != 0;
+        os::disarm_faults();
+        EXPECT_EQ(error, hit ? std::errc::too_many_files_open : std::errc::timed_out) << nth;
+        if (hit) {
+          io::write(ends[1], "x", 1);
+          EXPECT_EQ(io::read(ends[0], text, 1, never), 1U) << "a retry succeeds";
+        }
+      }
+      read_a_byte();
+    }
+  }
+}
+
+TEST_P(failing, without_io_uring_there_is_epoll) {
+  os::fail_nth(os::fault_site::io_uring, 1, EPERM);
+  read_a_byte();
+  os::disarm_faults();
+  const auto* used = static_cast<io::source*>(runtime::default_group().waiting_source());
+  ASSERT_NE(used, nullptr);
+  EXPECT_EQ(used->kind(), io::mechanism::epoll);
+  if (std::get<0>(GetParam()) == io::mechanism::uring) {
+    EXPECT_NE(io::why_not_uring(), "");
+  }
+}
+
+TEST_P(failing, no_timer) {
+  pair ends(make_sockets());
+  char text[1];
+  std::error_code error;
+  os::fail_nth(os::fault_site::timer_create, 1, ENOMEM);
+  io::read(ends[0], text, 1, error, 1h);
+  os::disarm_faults();
+  EXPECT_EQ(error, std::errc::not_enough_memory);
+  io::write(ends[1], "x", 1);
+  EXPECT_EQ(io::read(ends[0], text, 1, never), 1U);
+}
+
+} // namespace
+} // namespace weft::testing
