@@ -95,7 +95,9 @@ need_for() {
       if [ -n "$clang" ]; then need "clang-$clang" "libclang-rt-$clang-dev"; fi
       ;;
     bench)
-      need libbenchmark-dev libtbb-dev libcli11-dev
+      need libbenchmark-dev libtbb-dev libcli11-dev libboost-dev
+      # For the suite http. Debian starts nginx on port 80 when it is installed; the suite starts one of its own.
+      need --optional wrk nginx
       need --optional libboost-fiber-dev libboost-context-dev valgrind golang-go python3-matplotlib
       clang=$(newest_clang)
       if [ -n "$clang" ]; then need --optional "clang-$clang" "libomp-$clang-dev"; fi
@@ -256,6 +258,9 @@ verb_bench() {
   fi
   say "building"
   build release bench
+  if [ "$suite" = http ]; then
+    exec python3 bench/http_suite.py --bin build/release/bench/bin "$@"
+  fi
   exec python3 bench/run.py --bin build/release/bench/bin "${arguments[@]}" "$@"
 }
 
