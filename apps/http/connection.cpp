@@ -65,6 +65,7 @@ class connection {
       : descriptor_(descriptor), owner_(owner), limits_(owner.options().limits), parser_(limits_),
         input_(limits_.head_bytes) {}
 
+  // [sample http-serve]
   std::uint64_t serve() {
     for (unsigned reads = 1; receive(); ++reads) {
       if (!answer_what_has_come() || !flush(0))
@@ -77,6 +78,7 @@ class connection {
       linger();
     return answered_;
   }
+  // [/sample]
 
  private:
   bool receive();
@@ -104,6 +106,7 @@ class connection {
   bool must_linger_ = false;
 };
 
+// [sample http-receive]
 // False: there will be no more.
 bool connection::receive() {
   const std::span<char> room = input_.room();
@@ -119,6 +122,7 @@ bool connection::receive() {
   input_.filled(got);
   return true;
 }
+// [/sample]
 
 // False: the connection is at its end, and all that is to be sent has been.
 bool connection::answer_what_has_come() {

@@ -149,6 +149,7 @@ void server::shut_down_all(int how) {
     ::shutdown(descriptor, how);
 }
 
+// [sample http-drain]
 // A connection that is shut down for reading still gets what had come, then the end.
 void server::drain() {
   is_draining_.store(true, std::memory_order_relaxed);
@@ -163,5 +164,6 @@ void server::drain() {
   held.lock();
   fewer_.wait(held, all_gone);
 }
+// [/sample]
 
 } // namespace weft::http

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // An HTTP/1.1 server in blocking style: one thread accepts, one thread a connection reads, answers and waits.
-// GET and HEAD of /plaintext and of the files below a directory. Design: docs/design/http.md.
+// GET and HEAD of /plaintext and of the files below a directory. Guide: docs/guide/http.md.
 #pragma once
 
 #include "apps/http/file_cache.hpp"
