@@ -87,7 +87,7 @@ need_for() {
   case $1 in
     demo) need libtbb-dev libcli11-dev ;;
     test)
-      need libgtest-dev libtbb-dev libcli11-dev
+      need libgtest-dev libtbb-dev libcli11-dev libboost-dev
       need --optional libdw-dev libelf-dev g++-12 gdb valgrind linux-perf linux-tools-generic libunwind-dev libbenchmark-dev
       need --optional g++-aarch64-linux-gnu g++-powerpc64le-linux-gnu g++-riscv64-linux-gnu qemu-user googletest make \
         xz-utils
@@ -95,12 +95,14 @@ need_for() {
       if [ -n "$clang" ]; then need "clang-$clang" "libclang-rt-$clang-dev"; fi
       ;;
     bench)
-      need libbenchmark-dev libtbb-dev libcli11-dev
+      need libbenchmark-dev libtbb-dev libcli11-dev libboost-dev
+      # For the suite http. Debian starts nginx on port 80 when it is installed; the suite starts one of its own.
+      need --optional wrk nginx
       need --optional libboost-fiber-dev libboost-context-dev valgrind golang-go python3-matplotlib
       clang=$(newest_clang)
       if [ -n "$clang" ]; then need --optional "clang-$clang" "libomp-$clang-dev"; fi
       ;;
-    soak) need libgtest-dev libtbb-dev libcli11-dev ;;
+    soak) need libgtest-dev libtbb-dev libcli11-dev libboost-dev ;;
     install) need libcli11-dev; need --optional libdw-dev libelf-dev ;;
     core) ;;
     *) echo "unknown verb $1" >&2; exit 2 ;;
@@ -257,6 +259,9 @@ verb_bench() {
   fi
   say "building"
   build release bench
+  if [ "$suite" = http ]; then
+    exec python3 bench/http_suite.py --bin build/release/bench/bin "$@"
+  fi
   exec python3 bench/run.py --bin build/release/bench/bin "${arguments[@]}" "$@"
 }
 
