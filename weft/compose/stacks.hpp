@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <new>
 
+#include "weft/memory/annotate.hpp"
 #include "weft/memory/stack_cache.hpp"
 
 namespace weft::compose {
@@ -35,7 +36,8 @@ template <std::size_t Bytes = 128 << 10>
 class heap_stacks {
  public:
   struct stack {
-    std::size_t size; // bytes above this record; the initial stack pointer is their end
+    std::size_t size;         // bytes above this record; the initial stack pointer is their end
+    std::uint32_t checker_id; // what annotate::register_stack() gave
     [[nodiscard]] std::size_t usable() const noexcept { return size; }
     void* initial_stack_pointer() noexcept { return reinterpret_cast<std::byte*>(this + 1) + size; }
   };
@@ -46,9 +48,15 @@ class heap_stacks {
     void* room = ::operator new(sizeof(padded) + size, std::align_val_t{alignment}, std::nothrow);
     if (room == nullptr)
       return nullptr;
-    return ::new (room) padded{{size + sizeof(padded) - sizeof(stack)}};
+    auto* s = ::new (room) padded{{size + sizeof(padded) - sizeof(stack), 0}};
+    // Else memcheck takes a switch between two stacks that lie close together for a frame that comes or goes.
+    s->checker_id = memory::annotate::register_stack(s + 1, s->initial_stack_pointer());
+    return s;
   }
-  void free(stack& s) noexcept { ::operator delete(&s, std::align_val_t{alignment}); }
+  void free(stack& s) noexcept {
+    memory::annotate::forget_stack(s.checker_id);
+    ::operator delete(&s, std::align_val_t{alignment});
+  }
   static const std::byte* floor(const stack& s) noexcept {
     return reinterpret_cast<const std::byte*>(&s + 1) + s.size / 2;
   }
