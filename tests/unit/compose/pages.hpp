@@ -158,11 +158,11 @@ class page_test : public ::testing::Test {
     if constexpr (!is_libweft<P>) {
       EXPECT_EQ(memory::object_cache<unit<P>>::process_depot().count().live, 0U);
     }
-    // A kernel thread that was joined may stand in /proc for a moment longer.
+    // A kernel thread that was joined may stand in /proc for a moment longer, also in the count before.
     const auto give_up = std::chrono::steady_clock::now() + 30s;
-    while (kernel_threads() != kernel_threads_ && std::chrono::steady_clock::now() < give_up)
+    while (kernel_threads() > kernel_threads_ && std::chrono::steady_clock::now() < give_up)
       std::this_thread::sleep_for(1ms);
-    EXPECT_EQ(kernel_threads(), kernel_threads_);
+    EXPECT_LE(kernel_threads(), kernel_threads_);
   }
 
   // body() on 1, 2 and 4 workers.
