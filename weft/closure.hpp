@@ -3,13 +3,12 @@
 // on the heap.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <new>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include "weft/base/bind_call.hpp"
 #include "weft/unit/descriptor.hpp"
 #include "weft/unit/exit.hpp"
 
@@ -78,17 +77,6 @@ class closure {
   };
 };
 
-// Callable and arguments as one callable, by decayed copy as std::thread does it.
-template <class F, class... Arguments>
-auto bind_call(F&& f, Arguments&&... arguments) {
-  if constexpr (sizeof...(Arguments) == 0) {
-    return std::decay_t<F>(std::forward<F>(f));
-  } else {
-    return [call = std::tuple<std::decay_t<F>, std::decay_t<Arguments>...>(
-                std::forward<F>(f), std::forward<Arguments>(arguments)...)]() mutable {
-      std::apply([](auto&&... parts) { std::invoke(std::move(parts)...); }, std::move(call));
-    };
-  }
-}
+using base::bind_call;
 
 } // namespace weft::detail
