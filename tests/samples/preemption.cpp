@@ -39,7 +39,7 @@ void spins() {
     // [/sample]
   });
   careful.join();
-  check(guarded == 1);
+  check(guarded == 1, "one thread was there");
 }
 
 }  // namespace

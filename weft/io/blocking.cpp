@@ -9,6 +9,7 @@
 #include "weft/os/kernel_thread.hpp"
 #include "weft/sched/group.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/sched/user_mode.hpp"
 
 #include <cerrno>
 #include <climits>
@@ -173,6 +174,7 @@ class request_call final : public spare_call {
 } // namespace
 
 void spare_call::perform() {
+  const sched::runtime_section in;
   if (!sched::on_worker())
     return function_(*this);
   sched::require_thread("a call that blocks");

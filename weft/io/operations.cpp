@@ -8,6 +8,7 @@
 #include "weft/io/source.hpp"
 #include "weft/io/uring.hpp"
 #include "weft/sched/group.hpp"
+#include "weft/sched/user_mode.hpp"
 
 #include <cerrno>
 #include <new>
@@ -17,6 +18,7 @@ namespace weft::io {
 namespace {
 
 int perform(const request& r, const limit& how_long) noexcept {
+  const sched::runtime_section in;
   if (!sched::on_worker()) {
     hints none;
     const int result = attempt(r, none);

@@ -28,13 +28,6 @@ namespace {
 using thread_technique = technique::full_lazy;
 using W = worker_for_techniques;
 
-memory::shared_object_cache<descriptor>& foreign_units() noexcept {
-  using cache = memory::shared_object_cache<descriptor>;
-  alignas(cache) static std::byte room[sizeof(cache)]; // lives as long as the last foreign kernel thread
-  static auto* made = ::new (static_cast<void*>(room)) cache;
-  return *made;
-}
-
 // Whoever leaves or has ended cannot be returned to, so from here every technique starts by a jump.
 bool can_run_here(worker& w, descriptor& next) noexcept {
   if (next.has(unit::slow_mask | unit::not_cancellable)) [[unlikely]] {
@@ -560,52 +553,6 @@ void suspend_to_slowly(descriptor& target) {
   w.handed = &target;
   w.current = &w.loop_unit;
   arch::swap(self.context, *w.loop); // SWITCH: may resume on another worker
-}
-
-void make_shared_state() {
-  static_cast<void>(foreign_units());
-  static_cast<void>(timers_left_behind());
-}
-
-descriptor& allocate_unit_slowly() {
-  if (!on_worker())
-    default_group();
-  return allocate_unit_anywhere();
-}
-
-descriptor& allocate_unit_anywhere() {
-  const runtime_section in;
-  worker& w = here();
-  descriptor* u = (w.attention.load_relaxed() & not_a_worker) == 0 ? w.descriptors.allocate()
-                                                                   : foreign_units().allocate();
-  if (u == nullptr)
-    throw std::bad_alloc();
-  return *u;
-}
-
-void free_unit_slowly(descriptor& u) noexcept {
-  const runtime_section in;
-  if (on_worker()) {
-    here().descriptors.free(&u);
-  } else {
-    foreign_units().free(&u);
-  }
-}
-
-pool* home_of_unusual(descriptor& u) {
-  const runtime_section in;
-  pool* const home = on_worker() ? here().hot : &default_group().next_pool();
-  note_here(trace::event::create, &u);
-  return home;
-}
-
-void submit_slowly(descriptor& u) {
-  const runtime_section in;
-  u.home = home_of_new(u);
-  const bool chooses = u.traits.equals_relaxed(unit::kind_thread);
-  const unit::technique_id t = chooses ? u.home->default_technique() : unit::technique_id::automatic;
-  u.traits.fetch_or_relaxed(unit::technique_trait(t));
-  submit_as(u, t); // GONE: u may have ended already if it is detached
 }
 
 } // namespace weft::sched

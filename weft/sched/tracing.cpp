@@ -65,8 +65,9 @@ trace::unit_name name_of(descriptor& u) noexcept {
   }
   const unit::operations& o = *u.operations;
   name.label = o.label;
-  const void* function = o.name != nullptr ? o.name : reinterpret_cast<const void*>(o.run);
-  name.function = o.name_of != nullptr ? o.name_of(u) : function;
+  name.function = o.name != nullptr ? o.name : reinterpret_cast<const void*>(o.run);
+  if (o.name_at != 0)
+    std::memcpy(&name.function, reinterpret_cast<const char*>(&u) + o.name_at, sizeof name.function);
   return name;
 }
 

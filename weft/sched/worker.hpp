@@ -140,12 +140,12 @@ struct alignas(64) worker : worker_front {
   std::atomic<std::uint32_t> frozen{0};
   trace::recorder recorder;
   trace::counters counters;
-  int cpu = -1;                          // bound to, or -1
-  unsigned nesting = 0;                  // calls of run_child() that are under way
+  int cpu = -1;                     // bound to, or -1
+  unsigned nesting = 0;             // calls of run_child() that are under way
   idle_observer* on_idle = nullptr; // its own
   // Of the kernel thread it runs on; 0: none. For those who tick, and debuggers.
   base::atomic<int> kernel_thread_id{0};
-  worker* next_of_process = nullptr;     // under the lock of sched/inspection.cpp
+  worker* next_of_process = nullptr; // under the lock of sched/inspection.cpp
   // --- preemption ---
   void* own_thread_pointer = nullptr; // of the kernel thread it runs on
   tls_block* tls_blocks = nullptr;

@@ -5,6 +5,7 @@
 #include "weft/os/futex.hpp"
 #include "weft/sched/group.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/sched/user_mode.hpp"
 
 namespace weft::sync {
 namespace {
@@ -34,13 +35,15 @@ bool brief_waiter::is_notified_soon() const noexcept {
   return is_notified();
 }
 
-void brief_waiter::wait() noexcept {
+void brief_waiter::wait(const unit::wait_record& why) noexcept {
+  const sched::runtime_section in;
   if (is_notified_soon()) {
     return;
   }
   if (unit_ == nullptr) {
     return sleep_on_kernel_thread();
   }
+  const unit::announced_wait announced(*unit_, why);
   sched::leave(
       [](void* p) {
         auto& self = *static_cast<brief_waiter*>(p);

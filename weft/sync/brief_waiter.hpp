@@ -6,6 +6,7 @@
 #include "weft/base/export.hpp"
 #include "weft/sync/wait_word.hpp"
 #include "weft/unit/descriptor.hpp"
+#include "weft/unit/wait_record.hpp"
 
 namespace weft::sync {
 
@@ -19,9 +20,10 @@ class brief_waiter {
   brief_waiter& operator=(const brief_waiter&) = delete;
 
   /// Returns when somebody has notified it. Before it sleeps it looks once more after a microsecond, unless
-  /// the group has one worker, on which the notifier could not run meanwhile. Once only. *Contexts*: thread,
+  /// the group has one worker, on which the notifier could not run meanwhile. Once only. `why`: for
+  /// debuggers. *Contexts*: thread,
   /// foreign kernel thread. *Switches*: may. *Errors*: none.
-  WEFT_API void wait() noexcept;
+  WEFT_API void wait(const unit::wait_record& why) noexcept;
   /// *Contexts*: all but signal handlers. *Switches*: never. *Errors*: none. GONE: *this, when it returns.
   WEFT_API void notify() noexcept;
 

@@ -3,6 +3,7 @@
 // are made of, but for the thread that serves.
 #pragma once
 
+#include "weft/sched/user_mode.hpp"
 #include "weft/sync/delegated_call.hpp"
 #include "weft/sync/owner_record.hpp"
 #include "weft/sync/release_action.hpp"
@@ -302,25 +303,34 @@ class delegation : private release_action<delegation<Consumer, Queue>> {
     sched::yield(); // SWITCH: may resume on another worker
   }
 
+  // Not to be preempted half way: the owner spins until the request has arrived.
+  template <class Request>
+  bool push(Request& r) noexcept {
+    const sched::runtime_section in;
+    return queue_.push(r).owner;
+  }
+  pushed post(posted& p) {
+    const sched::runtime_section in;
+    return queue_.post(p);
+  }
+
   void wait_for_lock() {
     expect_to_wait("lock");
     lock_request r;
-    r.sleep.why = {unit::wait_kind::delegator, 0, this};
-    if (queue_.push(r).owner) {
+    if (push(r)) {
       release_slowly();
     }
-    r.sleep.wait(); // SWITCH: may resume on another worker
+    r.sleep.wait({unit::wait_kind::delegator, 0, this}); // SWITCH: may resume on another worker
   }
 
   template <class F>
   [[gnu::noinline]] auto delegate_and_wait(F& f) {
     expect_to_wait("execute_or_delegate");
     waiting_call<F> r(f);
-    r.sleep.why = {unit::wait_kind::delegator, 0, this};
-    if (queue_.push(r).owner) {
+    if (push(r)) {
       release_slowly();
     }
-    r.sleep.wait(); // SWITCH: may resume on another worker
+    r.sleep.wait({unit::wait_kind::delegator, 0, this}); // SWITCH: may resume on another worker
     return r.result();
   }
 
@@ -328,7 +338,7 @@ class delegation : private release_action<delegation<Consumer, Queue>> {
   void post_call(Call call) {
     posted p;
     p.fill(std::move(call));
-    const pushed how = queue_.post(p);
+    const pushed how = post(p);
     if (how.owner) {
       release_slowly();
     }

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// Where new units come from and go to: the slow twins of create() in switch.hpp.
+#include <cstddef>
+#include <new>
+
+#include "weft/sched/default_group.hpp"
+#include "weft/sched/group.hpp"
+#include "weft/sched/switch.hpp"
+#include "weft/sched/user_mode.hpp"
+
+namespace weft::sched {
+namespace {
+
+memory::shared_object_cache<descriptor>& foreign_units() noexcept {
+  using cache = memory::shared_object_cache<descriptor>;
+  alignas(cache) static std::byte room[sizeof(cache)]; // lives as long as the last foreign kernel thread
+  static auto* made = ::new (static_cast<void*>(room)) cache;
+  return *made;
+}
+
+} // namespace
+
+void make_shared_state() {
+  static_cast<void>(foreign_units());
+  static_cast<void>(timers_left_behind());
+}
+
+descriptor& allocate_unit_slowly() {
+  if (!on_worker())
+    default_group();
+  return allocate_unit_anywhere();
+}
+
+descriptor& allocate_unit_anywhere() {
+  const runtime_section in;
+  worker& w = here();
+  descriptor* u = (w.attention.load_relaxed() & not_a_worker) == 0 ? w.descriptors.allocate()
+                                                                   : foreign_units().allocate();
+  if (u == nullptr)
+    throw std::bad_alloc();
+  return *u;
+}
+
+void free_unit_slowly(descriptor& u) noexcept {
+  const runtime_section in;
+  if (on_worker()) {
+    here().descriptors.free(&u);
+  } else {
+    foreign_units().free(&u);
+  }
+}
+
+pool* home_of_unusual(descriptor& u) {
+  const runtime_section in;
+  pool* const home = on_worker() ? here().hot : &default_group().next_pool();
+  note_here(trace::event::create, &u);
+  return home;
+}
+
+void submit_slowly(descriptor& u) {
+  const runtime_section in;
+  u.home = home_of_new(u);
+  const bool chooses = u.traits.equals_relaxed(unit::kind_thread);
+  const unit::technique_id t = chooses ? u.home->default_technique() : unit::technique_id::automatic;
+  u.traits.fetch_or_relaxed(unit::technique_trait(t));
+  submit_as(u, t); // GONE: u may have ended already if it is detached
+}
+
+} // namespace weft::sched
