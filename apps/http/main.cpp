@@ -8,8 +8,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <map>
 #include <sys/resource.h>
@@ -70,6 +72,12 @@ void raise_descriptor_limit(std::size_t wanted) {
                  static_cast<std::uintmax_t>(now.rlim_cur));
 }
 
+// A core that looks for work between two requests costs more than the wake-up that it spares. Who sets the
+// knob means it. Before the runtime reads its environment.
+void sleep_at_once_when_idle() {
+  ::setenv("WEFT_IDLE_SPIN", "0", 0);
+}
+
 // Blocked before there are other kernel threads, so in all of them; a thread reads them from a descriptor.
 int take_signals() {
   sigset_t wanted;
@@ -83,6 +91,7 @@ int take_signals() {
 
 int serve(const arguments& a) {
   raise_descriptor_limit(a.server.connections + 64);
+  sleep_at_once_when_idle();
   const int signals = take_signals();
   if (signals < 0)
     throw std::system_error(errno, std::system_category(), "signalfd");
