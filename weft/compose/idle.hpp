@@ -96,10 +96,7 @@ class parking_idle {
     w.recorder.note(trace::event::unpark, nullptr);
   }
 
-  [[gnu::noinline]] void wake_one() noexcept {
-    if (sched::parking_spot* s = sched::choose_sleeper(all_))
-      os::futex_wake(&s->word(), 1);
-  }
+  [[gnu::noinline]] void wake_one() noexcept { sched::choose_sleeper(all_).finish(); }
 
   std::unique_ptr<spot[]> spots_;
   std::vector<sched::parking_spot*> all_;

@@ -79,8 +79,8 @@ class mutex {
   }
   template <class Section>
   void execute(Section section) {
-    if (!sync::take_word(word_) && !spin()) {
-      slot_.acquire(word_, [](waiter& w) {
+    if (!sync::take_word(word_, mark) && !spin()) {
+      slot_.acquire(word_, mark, [](waiter& w) {
         w.sleep.wait(1, 0);
         return true;
       });
@@ -95,6 +95,7 @@ class mutex {
   }
 
  private:
+  static constexpr std::uint32_t mark = 5; // of an owner; the model does not ask which
   struct waiter {
     sleeper sleep;
     bool notify() {
@@ -105,7 +106,7 @@ class mutex {
   bool spin() {
     for (int i = 0; i < 32; ++i) {
       lines::spend(lines::costs::pause);
-      if (word_.load_relaxed() == sync::word_free && sync::take_word(word_)) {
+      if (word_.load_relaxed() == sync::word_free && sync::take_word(word_, mark)) {
         return true;
       }
     }
