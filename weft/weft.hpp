@@ -16,6 +16,7 @@
 #include "weft/mutex.hpp"
 #include "weft/parallel.hpp"
 #include "weft/pool.hpp"
+#include "weft/preemption.hpp"
 #include "weft/recursive_mutex.hpp"
 #include "weft/runtime.hpp"
 #include "weft/semaphore.hpp"

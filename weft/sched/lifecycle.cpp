@@ -409,6 +409,8 @@ void yield_preempted(bool pinned) {
   const exceptions_kept kept(w);
   w.current = &w.loop_unit;
   w.pick_oldest = true;
+  if (pinned)
+    w.local_had_turn = true; // the others come first now, or it would be back at once
   const arch::arrival_function then = pinned
                                           ? +[](void* u) { here().local.push(*static_cast<descriptor*>(u)); }
                                           : +[](void* u) { put_back(*static_cast<descriptor*>(u)); };
