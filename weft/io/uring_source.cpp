@@ -22,7 +22,9 @@
 #include <liburing.h>
 #include <mutex>
 #include <new>
+#include <poll.h>
 #include <sched.h>
+#include <sys/epoll.h>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -80,6 +82,8 @@ class uring_source final : public source {
   void submit_locked() noexcept;
   [[nodiscard]] int fly(const request& r, bool is_socket, descriptor_record* record, const limit& how_long,
                         bool& was_cancelled) noexcept;
+  [[nodiscard]] int fly_past_hangup(const request& ready, descriptor_record* record, const limit& how_long,
+                                    bool& was_cancelled) noexcept;
   [[nodiscard]] int await(flight& f, const limit& how_long) noexcept;
 
   io_uring ring_;
@@ -93,6 +97,29 @@ class uring_source final : public source {
 
 constinit std::mutex uring_source::all_lock;
 constinit uring_source* uring_source::all = nullptr;
+
+// What a poll for `asked` has seen: nothing of it, and no error either.
+bool is_only_hangup(int seen, int asked) noexcept {
+  return seen > 0 && (seen & (asked | POLLERR | POLLHUP | POLLNVAL)) == 0;
+}
+
+// An epoll instance that watches one descriptor, for a moment.
+struct epoll_for_one {
+  epoll_for_one() noexcept : descriptor(::epoll_create1(EPOLL_CLOEXEC)) {}
+  epoll_for_one(const epoll_for_one&) = delete;
+  epoll_for_one& operator=(const epoll_for_one&) = delete;
+  ~epoll_for_one() {
+    if (descriptor >= 0)
+      ::close(descriptor);
+  }
+  // 0 or an errno.
+  [[nodiscard]] int watch(int watched, std::uint32_t events) const noexcept {
+    epoll_event e{};
+    e.events = events;
+    return descriptor >= 0 && ::epoll_ctl(descriptor, EPOLL_CTL_ADD, watched, &e) == 0 ? 0 : errno;
+  }
+  const int descriptor;
+};
 
 void fill(io_uring_sqe* s, const request& r, bool is_socket, msghdr& message) noexcept {
   const bool one = r.buffer_count == 1;
@@ -293,6 +320,19 @@ int uring_source::fly(const request& r, bool is_socket, descriptor_record* recor
   return error != 0 && (f.result == -ECANCELED || f.result == -EINTR) ? -error : f.result;
 }
 
+// A ring's poll also ends when the peer will send no more (POLLRDHUP), asked for or not, and would at once
+// each time. An epoll instance tells of what is asked only, and the ring polls that.
+int uring_source::fly_past_hangup(const request& ready, descriptor_record* record, const limit& how_long,
+                                  bool& was_cancelled) noexcept {
+  const epoll_for_one only;
+  if (const int error = only.watch(ready.descriptor, static_cast<std::uint32_t>(ready.flags)); error != 0)
+    return -error;
+  request outer = ready;
+  outer.descriptor = only.descriptor;
+  outer.flags = POLLIN;
+  return fly(outer, false, record, how_long, was_cancelled);
+}
+
 int uring_source::perform(const request& r, const limit& how_long) noexcept {
   try {
     sched::require_thread("waiting for I/O");
@@ -323,7 +363,14 @@ int uring_source::perform(const request& r, const limit& how_long) noexcept {
     bool was_cancelled = false;
     const bool is_socket = r.offset == -1 && !known.no_socket;
     const bool waits_only = try_first && is_again;
-    const int result = fly(waits_only ? ready : r, is_socket, record, how_long, was_cancelled);
+    int result = fly(waits_only ? ready : r, is_socket, record, how_long, was_cancelled);
+    if ((waits_only || r.what == operation::poll) && is_only_hangup(result, ready.flags)) {
+      result = fly_past_hangup(ready, record, how_long, was_cancelled);
+      if (result >= 0 && !waits_only) { // what of it, the epoll instance did not say
+        try_first = true;
+        continue;
+      }
+    }
     if (record != nullptr && record->generation() != generation && (was_cancelled || result == -EBADF))
       return -EBADF;
     if (result == -EAGAIN) { // O_NONBLOCK is set

@@ -2,6 +2,8 @@
 // Who waits, how long, and what ends it.
 #include "tests/unit/io/fixture.hpp"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <stop_token>
 
 namespace weft::testing {
@@ -132,6 +134,30 @@ TEST_P(waiting, numbers_are_used_again) {
           ::close(std::exchange(end, -1));
       }
     }
+  }
+}
+
+TEST_P(waiting, half_closed_sockets_wait_for_room) {
+  for (const bool by_poll : {true, false}) {
+    pair ends(make_sockets());
+    ::fcntl(ends[0], F_SETFL, O_NONBLOCK); // so that a write waits for room by a poll, over io_uring too
+    ASSERT_EQ(::shutdown(ends[0], SHUT_RD), 0);
+    const std::string block(4096, 'x');
+    std::size_t filled = 0;
+    for (ssize_t n = 0; (n = ::write(ends[0], block.data(), block.size())) > 0;)
+      filled += static_cast<std::size_t>(n);
+    EXPECT_EQ(error_of([&] { io::poll(ends[0], POLLOUT, 5ms); }), std::errc::timed_out);
+    EXPECT_EQ(error_of([&] { io::write(ends[0], "x", 1, 5ms); }), std::errc::timed_out);
+    thread reader([&] {
+      this_thread::sleep_for(1ms);
+      EXPECT_EQ(read_exactly(ends[1], filled).size(), filled);
+    });
+    if (by_poll) {
+      EXPECT_NE(io::poll(ends[0], POLLOUT, never) & POLLOUT, 0);
+    } else {
+      EXPECT_EQ(io::write(ends[0], "x", 1, never), 1U);
+    }
+    reader.join();
   }
 }
 
