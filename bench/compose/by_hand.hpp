@@ -63,7 +63,7 @@ extern "C" {
   throw std::system_error(std::make_error_code(std::errc::operation_not_permitted));
 }
 
-struct alignas(64) worker : front {
+struct alignas(128) worker : front {
   explicit worker(run_state& s) : shared(s) {}
 
   [[gnu::always_inline]] static worker& unsafe_here() {
