@@ -52,11 +52,12 @@ extern const char weft_enter_runtime_from[], weft_enter_runtime_to[];
 #else
 
 inline constexpr bool can_preempt = false;
-inline void* weft_enter_runtime(std::ptrdiff_t, std::ptrdiff_t) noexcept {
-  return nullptr;
+// Nobody is in user mode here.
+[[noreturn]] inline void* weft_enter_runtime(std::ptrdiff_t, std::ptrdiff_t) noexcept {
+  __builtin_trap();
 }
-inline void* weft_enter_runtime_from_block(std::ptrdiff_t, std::ptrdiff_t) noexcept {
-  return nullptr;
+[[noreturn]] inline void* weft_enter_runtime_from_block(std::ptrdiff_t, std::ptrdiff_t) noexcept {
+  __builtin_trap();
 }
 [[nodiscard]] inline bool enters_runtime(std::uintptr_t) noexcept {
   return true;

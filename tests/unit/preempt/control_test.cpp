@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "tests/unit/preempt/fixture.hpp"
 #include "weft/arch/user_mode.hpp"
 #include "weft/preemption.hpp"
 #include "weft/runtime.hpp"
@@ -21,11 +22,7 @@ class preemption_control : public ::testing::TestWithParam<preemption> {
   void SetUp() override {
     if (!can_preempt(GetParam()))
       GTEST_SKIP() << "not on this machine";
-    ASSERT_TRUE(runtime::start({.workers = 1,
-                                .pools = sched::arrangement::pool_per_worker,
-                                .bind = false,
-                                .make_scheduler = nullptr}));
-    preempt::set_interval(std::chrono::seconds(1)); // the monitor keeps still
+    start_ticking(sched::arrangement::pool_per_worker, 1, std::chrono::seconds(1)); // the monitor keeps still
     before_ = runtime::count();
   }
   void TearDown() override {
@@ -164,10 +161,7 @@ TEST_P(preemption_control, others_signals_of_that_number_go_to_their_handler) {
   struct sigaction before = {}, mine = {};
   mine.sa_handler = [](int) { ++theirs; };
   ASSERT_EQ(sigaction(SIGURG, &mine, &before), 0);
-  ASSERT_TRUE(runtime::start({.workers = 1,
-                              .pools = sched::arrangement::pool_per_worker,
-                              .bind = false,
-                              .make_scheduler = nullptr}));
+  start_ticking(sched::arrangement::pool_per_worker, 1, std::chrono::seconds(1)); // the monitor keeps still
   beside_another([this] {
     raise(SIGURG);
     EXPECT_EQ(others, 0);
@@ -178,11 +172,8 @@ TEST_P(preemption_control, others_signals_of_that_number_go_to_their_handler) {
   EXPECT_TRUE(runtime::stop());
   struct sigaction now = {};
   ASSERT_EQ(sigaction(SIGURG, &before, &now), 0);
-  EXPECT_EQ(now.sa_handler, mine.sa_handler); // given back
-  ASSERT_TRUE(runtime::start({.workers = 1,
-                              .pools = sched::arrangement::pool_per_worker,
-                              .bind = false,
-                              .make_scheduler = nullptr}));
+  EXPECT_EQ(now.sa_handler, mine.sa_handler);                                     // given back
+  start_ticking(sched::arrangement::pool_per_worker, 1, std::chrono::seconds(1)); // the monitor keeps still
 }
 
 TEST_P(preemption_control, what_is_no_kind_is_refused) {

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/unit/preempt/fixture.hpp"
 #include "weft/arch/user_mode.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/preempt/ticks.hpp"
@@ -42,11 +43,7 @@ class hazards : public ::testing::TestWithParam<place> {
   void SetUp() override {
     if (!arch::can_preempt || !arch::can_set_thread_pointer())
       GTEST_SKIP() << "not on this machine";
-    ASSERT_TRUE(runtime::start({.workers = GetParam().workers,
-                                .pools = GetParam().pools,
-                                .bind = false,
-                                .make_scheduler = nullptr}));
-    preempt::set_interval(std::chrono::microseconds(200));
+    start_ticking(GetParam().pools, GetParam().workers, std::chrono::microseconds(200));
     before_ = preempt::counts();
   }
   void TearDown() override {

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <vector>
 
+#include "tests/unit/preempt/fixture.hpp"
 #include "weft/arch/user_mode.hpp"
 #include "weft/mutex.hpp"
 #include "weft/preempt/donors.hpp"
@@ -44,11 +45,7 @@ class preemption_of : public ::testing::TestWithParam<setting> {
   void SetUp() override {
     if (!arch::can_preempt || (GetParam().kind == preemption::own_tls && !arch::can_set_thread_pointer()))
       GTEST_SKIP() << "not on this machine";
-    ASSERT_TRUE(runtime::start({.workers = GetParam().workers,
-                                .pools = GetParam().pools,
-                                .bind = false,
-                                .make_scheduler = nullptr}));
-    preempt::set_interval(std::chrono::microseconds(200));
+    start_ticking(GetParam().pools, GetParam().workers, std::chrono::microseconds(200));
     this_thread::yield();
     before_ = runtime::count();
   }
