@@ -72,7 +72,7 @@ worker_front& front_of_others() noexcept {
   weft_current_worker = w != nullptr ? w : &foreign_front;
   if (w == nullptr)
     return;
-  w->own_thread_pointer = arch::thread_pointer();
+  w->own_thread_pointer.store_relaxed(arch::thread_pointer()); // relaxed: for this kernel thread
   w->kernel_thread_id.store_relaxed(os::this_kernel_thread_id());
 }
 

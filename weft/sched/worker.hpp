@@ -147,7 +147,7 @@ struct alignas(64) worker : worker_front {
   base::atomic<int> kernel_thread_id{0};
   worker* next_of_process = nullptr; // under the lock of sched/inspection.cpp
   // --- preemption ---
-  void* own_thread_pointer = nullptr; // of the kernel thread it runs on
+  base::atomic<void*> own_thread_pointer{nullptr}; // of the kernel thread it runs on; read by asm
   tls_block* tls_blocks = nullptr;
   // The preemptible thread in user mode, by its serial; 0: none. Written by the worker.
   base::atomic<std::uint32_t> user_mode_serial{0};
