@@ -2,6 +2,7 @@
 // The default runtime with 1, 2 and 4 workers; what is left is counted at the end.
 #pragma once
 
+#include "tests/unit/census_check.hpp"
 #include <gtest/gtest.h>
 
 #include "weft/runtime/runtime.hpp"
@@ -14,19 +15,16 @@ class runtime_fixture : public ::testing::TestWithParam<unsigned> {
     runtime::options o;
     o.workers = GetParam();
     ASSERT_TRUE(runtime::start(o));
-    before_ = runtime::count();
+    census_.begin();
   }
   void TearDown() override {
-    const runtime::census after = runtime::count();
-    EXPECT_EQ(after.units, before_.units);
-    EXPECT_EQ(after.stacks, before_.stacks);
-    EXPECT_EQ(after.timers, 0U);
+    census_.end();
     EXPECT_TRUE(runtime::stop());
     EXPECT_FALSE(runtime::running());
   }
 
  private:
-  runtime::census before_{};
+  census_check census_;
 };
 
 } // namespace weft::test

@@ -8,6 +8,7 @@
 #include <ostream>
 #include <string>
 
+#include "tests/unit/census_check.hpp"
 #include <gtest/gtest.h>
 
 #include "weft/pool.hpp"
@@ -116,13 +117,10 @@ class joins : public ::testing::TestWithParam<layout> {
   void SetUp() override {
     ASSERT_TRUE(runtime::start(options_of(GetParam())));
     this_thread::yield(); // a worker has to look for what was pushed before; it inlines nothing until then
-    before_ = runtime::count();
+    census_.begin();
   }
   void TearDown() override {
-    const runtime::census after = runtime::count();
-    EXPECT_EQ(after.units, before_.units);
-    EXPECT_EQ(after.stacks, before_.stacks);
-    EXPECT_EQ(after.timers, 0U);
+    census_.end();
     EXPECT_TRUE(runtime::stop());
   }
 
@@ -154,7 +152,7 @@ class joins : public ::testing::TestWithParam<layout> {
   }
 
  private:
-  runtime::census before_{};
+  census_check census_;
 };
 
 } // namespace weft::test

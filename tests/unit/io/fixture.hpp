@@ -10,6 +10,7 @@
 #include "weft/sleep.hpp"
 #include "weft/thread.hpp"
 
+#include "tests/unit/census_check.hpp"
 #include <gtest/gtest.h>
 
 #include <array>
@@ -46,13 +47,10 @@ class io_fixture : public ::testing::TestWithParam<std::tuple<io::mechanism, uns
     o.workers = std::get<1>(GetParam());
     o.io = std::get<0>(GetParam());
     ASSERT_TRUE(runtime::start(o));
-    before_ = runtime::count();
+    census_.begin();
   }
   void TearDown() override {
-    const runtime::census after = runtime::count();
-    EXPECT_EQ(after.units, before_.units);
-    EXPECT_EQ(after.stacks, before_.stacks);
-    EXPECT_EQ(after.timers, 0U);
+    census_.end();
     EXPECT_TRUE(runtime::stop());
     // Doorbells go into stock, from which the next test takes them.
     EXPECT_LE(open_descriptors(), descriptors_ + 2);
@@ -61,7 +59,7 @@ class io_fixture : public ::testing::TestWithParam<std::tuple<io::mechanism, uns
   [[nodiscard]] static unsigned workers() { return std::get<1>(GetParam()); }
 
  private:
-  runtime::census before_{};
+  test::census_check census_;
   std::size_t descriptors_ = 0;
 };
 

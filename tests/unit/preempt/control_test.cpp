@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "tests/unit/census_check.hpp"
 #include "tests/unit/preempt/fixture.hpp"
 #include "weft/arch/user_mode.hpp"
 #include "weft/preemption.hpp"
@@ -23,13 +24,12 @@ class preemption_control : public ::testing::TestWithParam<preemption> {
     if (!can_preempt(GetParam()))
       GTEST_SKIP() << "not on this machine";
     start_ticking(sched::arrangement::pool_per_worker, 1, std::chrono::seconds(1)); // the monitor keeps still
-    before_ = runtime::count();
+    census_.begin();
   }
   void TearDown() override {
     if (IsSkipped())
       return;
-    EXPECT_EQ(runtime::count().units, before_.units);
-    EXPECT_EQ(runtime::count().stacks, before_.stacks);
+    census_.end();
     EXPECT_TRUE(runtime::stop());
   }
   static thread_attributes attributes() {
@@ -49,7 +49,7 @@ class preemption_control : public ::testing::TestWithParam<preemption> {
   std::atomic<int> others{0};
 
  private:
-  runtime::census before_{};
+  census_check census_;
 };
 
 INSTANTIATE_TEST_SUITE_P(each, preemption_control,

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <vector>
 
+#include "tests/unit/census_check.hpp"
 #include "tests/unit/preempt/fixture.hpp"
 #include "weft/arch/user_mode.hpp"
 #include "weft/mutex.hpp"
@@ -47,14 +48,12 @@ class preemption_of : public ::testing::TestWithParam<setting> {
       GTEST_SKIP() << "not on this machine";
     start_ticking(GetParam().pools, GetParam().workers, std::chrono::microseconds(200));
     this_thread::yield();
-    before_ = runtime::count();
+    census_.begin();
   }
   void TearDown() override {
     if (IsSkipped())
       return;
-    const runtime::census after = runtime::count();
-    EXPECT_EQ(after.units, before_.units);
-    EXPECT_EQ(after.stacks, before_.stacks);
+    census_.end();
     EXPECT_TRUE(runtime::stop());
     EXPECT_EQ(preempt::donor_count(), 0U);
   }
@@ -64,7 +63,7 @@ class preemption_of : public ::testing::TestWithParam<setting> {
     return a;
   }
 
-  runtime::census before_{};
+  census_check census_;
 };
 
 INSTANTIATE_TEST_SUITE_P(each, preemption_of, ::testing::ValuesIn(settings()),

@@ -2,6 +2,7 @@
 // Every test of this room runs with 1, 2 and 4 workers and ends by counting what is left.
 #pragma once
 
+#include "tests/unit/census_check.hpp"
 #include "weft/runtime/runtime.hpp"
 #include "weft/sync/wait_table.hpp"
 #include "weft/thread.hpp"
@@ -31,17 +32,14 @@ class sync_fixture : public ::testing::TestWithParam<unsigned> {
     runtime::options o;
     o.workers = GetParam();
     ASSERT_TRUE(runtime::start(o));
-    before_ = runtime::count();
+    census_.begin();
     const char* given = std::getenv("WEFT_TEST_SEED");
     seed = given != nullptr ? std::strtoul(given, nullptr, 10) : std::random_device{}();
     std::printf("seed %lu\n", seed);
     RecordProperty("seed", std::to_string(seed));
   }
   void TearDown() override {
-    const runtime::census after = runtime::count();
-    EXPECT_EQ(after.units, before_.units);
-    EXPECT_EQ(after.stacks, before_.stacks);
-    EXPECT_EQ(after.timers, 0U);
+    census_.end();
     EXPECT_TRUE(sync::wait_table_valid());
     EXPECT_TRUE(runtime::stop());
   }
@@ -49,7 +47,7 @@ class sync_fixture : public ::testing::TestWithParam<unsigned> {
   unsigned long seed = 0;
 
  private:
-  runtime::census before_{};
+  test::census_check census_;
 };
 
 /// Threads of both kinds, joined at the end of the scope.

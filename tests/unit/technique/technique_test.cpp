@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/unit/api/inline_join.hpp"
+#include "tests/unit/census_check.hpp"
 #include "weft/mutex.hpp"
 #include "weft/semaphore.hpp"
 #include "weft/sleep.hpp"
@@ -42,13 +43,10 @@ class techniques : public ::testing::TestWithParam<std::tuple<technique_id, layo
   void SetUp() override {
     ASSERT_TRUE(runtime::start(options_of(std::get<1>(GetParam()))));
     this_thread::yield();
-    before_ = runtime::count();
+    census_.begin();
   }
   void TearDown() override {
-    const runtime::census after = runtime::count();
-    EXPECT_EQ(after.units, before_.units);
-    EXPECT_EQ(after.stacks, before_.stacks);
-    EXPECT_EQ(after.timers, 0U);
+    census_.end();
     EXPECT_TRUE(runtime::stop());
   }
 
@@ -80,7 +78,7 @@ class techniques : public ::testing::TestWithParam<std::tuple<technique_id, layo
     outer.join();
   }
 
-  runtime::census before_{};
+  census_check census_;
 };
 
 std::string name_of_case(const ::testing::TestParamInfo<std::tuple<technique_id, layout>>& info) {
@@ -303,7 +301,7 @@ TEST_P(techniques, are_joined_with_a_limit_or_detached) {
   while (ended != 10)
     this_thread::yield();
   // The last has counted, and is about to give its stack and its descriptor back.
-  for (int i = 0; i < 1000 && runtime::count().units != before_.units; ++i)
+  for (int i = 0; i < 1000 && runtime::count().units != census_.before().units; ++i)
     this_thread::sleep_for(std::chrono::microseconds(100));
 }
 
