@@ -66,8 +66,7 @@ user_mode::user_mode(descriptor& u, preemption kind) noexcept
   if (mine_.name == nullptr)
     mine_.name = reinterpret_cast<const void*>(real_->run); // what readers of symbols take for its function
   mine_.run = &run;
-  if (real_->drop != nullptr)
-    mine_.drop = &drop;
+  mine_.drop = &drop;
   if (real_->end != nullptr)
     mine_.end = &end;
 }
@@ -124,7 +123,8 @@ void user_mode::run(descriptor& u) {
 
 void user_mode::drop(descriptor& u) {
   of(u)->finish();
-  u.operations->drop(u);
+  if (u.operations->drop != nullptr)
+    u.operations->drop(u);
 }
 
 void user_mode::end(descriptor& u) {
@@ -183,7 +183,7 @@ void user_mode::take_block(worker& w) noexcept {
   arch::set_thread_pointer(block_->thread_pointer);
 }
 
-void user_mode::enter_user_mode() noexcept {
+void user_mode::return_to_user_mode() noexcept {
   worker& w = here();
   take_block(w);
   const std::uint32_t flagged = w.tick_flag.load_relaxed();
@@ -198,7 +198,7 @@ void user_mode::enter_user_mode() noexcept {
 
 void user_mode::leave_runtime() noexcept {
   for (;;) {
-    enter_user_mode();
+    return_to_user_mode();
     // A tick that came before the front was seen is in `pending_`; a later one preempts by itself.
     if (pending_.load_relaxed() == 0) [[likely]]
       return;
@@ -217,10 +217,6 @@ worker* user_mode::preempt() noexcept {
   pending_.store_relaxed(0);
   yield_preempted(kind_ == preemption::signal_yield);
   return &here();
-}
-
-void user_mode::return_to_user_mode() noexcept {
-  enter_user_mode();
 }
 
 constinit std::atomic<tls_lender*> lender_of_tls{nullptr};

@@ -93,7 +93,6 @@ class WEFT_API user_mode {
   [[noreturn]] static void end(descriptor& u);
   worker& enter_keeping_block() noexcept;
   void show_front(worker& w) noexcept;
-  void enter_user_mode() noexcept;
   void take_block(worker& w) noexcept;
   void give_block_back(worker& w) noexcept;
   void finish() noexcept;
