@@ -153,6 +153,10 @@ preemption kind_of_preemption() {
     if (name == "none")
       return preemption::none;
     preempt::set_interval(200us);
+    if (name == "own_kernel_thread")
+      return preemption::own_kernel_thread;
+    if (name == "bound_tls")
+      return preemption::bound_tls;
     return name == "own_tls" ? preemption::own_tls : preemption::signal_yield;
   }();
   return kind;

@@ -71,8 +71,8 @@ bool eventually(Condition condition) {
   return true;
 }
 
-// WEFT_CONFORMANCE_PREEMPTION: none (the default), signal_yield or own_tls. Nearly all threads of the suite
-// are of that kind then, under ticks at 200 us.
+// WEFT_CONFORMANCE_PREEMPTION: none (the default), signal_yield, own_tls, own_kernel_thread or
+// bound_tls. Nearly all threads of the suite are of that kind then, under ticks at 200 us.
 preemption kind_of_preemption();
 
 // Counts units, stacks, timers and kernel threads before and after.

@@ -3,6 +3,7 @@
 // the runtime. Only the x86-64 port has it so far; elsewhere threads are cooperative.
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 
@@ -31,6 +32,30 @@ extern const char weft_enter_runtime_from[], weft_enter_runtime_to[];
 }
 [[nodiscard]] inline std::uintptr_t program_counter(const ucontext_t& interrupted) noexcept {
   return static_cast<std::uintptr_t>(interrupted.uc_mcontext.gregs[REG_RIP]);
+}
+
+// What of a system call a signal has interrupted.
+enum class interrupted_call : std::uint8_t {
+  none,
+  restarts, // it goes on, or starts, when the handler returns
+  failed,   // it returns EINTR: read(2) and its like restart, poll(2) and its like do not
+};
+[[nodiscard]] inline interrupted_call call_interrupted(const ucontext_t& interrupted) noexcept {
+  constexpr std::uint16_t syscall_instruction = 0x050f;
+  constexpr std::uintptr_t in_page = 4095;
+  const auto stands_at = [](std::uintptr_t at) {
+    std::uint16_t found;
+    __builtin_memcpy(&found, reinterpret_cast<const void*>(at), sizeof found);
+    return found == syscall_instruction;
+  };
+  const std::uintptr_t pc = program_counter(interrupted);
+  if ((pc & in_page) != in_page && stands_at(pc))
+    return interrupted_call::restarts;
+  // The page before this one may not be there.
+  if ((pc & in_page) >= sizeof syscall_instruction && interrupted.uc_mcontext.gregs[REG_RAX] == -EINTR &&
+      stands_at(pc - sizeof syscall_instruction))
+    return interrupted_call::failed;
+  return interrupted_call::none;
 }
 
 // Whether the kernel lets user code write the thread pointer (FSGSBASE, Linux 5.9).
@@ -67,6 +92,10 @@ inline constexpr bool can_preempt = false;
 }
 [[nodiscard]] inline bool can_set_thread_pointer() noexcept {
   return false;
+}
+enum class interrupted_call : std::uint8_t { none, restarts, failed };
+[[nodiscard]] inline interrupted_call call_interrupted(const ucontext_t&) noexcept {
+  return interrupted_call::none;
 }
 inline void* thread_pointer() noexcept {
   return nullptr;

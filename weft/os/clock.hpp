@@ -15,6 +15,16 @@ inline std::int64_t now_ns() noexcept {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
+// Nanoseconds of CPU time that a kernel thread of this process has used; 0 if it is none. A system call.
+// Contexts: all, SIGNAL-SAFE. Switches: never. Errors: none.
+inline std::int64_t cpu_time_ns(int kernel_thread_id) noexcept {
+  // As the kernel spells the clock of a kernel thread (CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED).
+  const auto clock = static_cast<clockid_t>((~static_cast<unsigned>(kernel_thread_id) << 3) | 6U);
+  timespec used{};
+  ::clock_gettime(clock, &used);
+  return std::int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
+}
+
 // Blocks the kernel thread for about `ns`; a signal may end it early. Contexts: all. Switches: never. Errors:
 // none.
 inline void sleep_ns(std::int64_t ns) noexcept {

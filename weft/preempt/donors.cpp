@@ -57,6 +57,11 @@ struct donor {
   sched::tls_block block;
   os::kernel_thread thread;
   base::atomic<std::uint32_t> state{starting};
+
+  void end() noexcept {
+    state.store_release(ending); // pairs with the acquire in live_as_donor()
+    os::futex_wake(&state, 1);
+  }
 };
 
 void* live_as_donor(void* argument) {
@@ -84,7 +89,7 @@ class donors final : public sched::tls_lender {
     try {
       const std::scoped_lock held(making_);
       if (all_.size() < static_cast<std::size_t>(donors_knob.get()))
-        start_one();
+        return &start_one();          // not by the list: another worker might take it from there
     } catch (const std::exception&) { // somebody may have given one back
     }
     return take_free();
@@ -98,19 +103,39 @@ class donors final : public sched::tls_lender {
     }
   }
 
+  sched::tls_block& bind() override {
+    const std::scoped_lock held(making_);
+    if (all_.size() >= static_cast<std::size_t>(donors_knob.get()))
+      throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
+                              "weft: WEFT_PREEMPTION_DONORS kernel threads lend their storage already");
+    return start_one();
+  }
+  void unbind(sched::tls_block& block) noexcept override {
+    std::unique_ptr<donor> leaves;
+    {
+      const std::scoped_lock held(making_);
+      const auto place =
+          std::find_if(all_.begin(), all_.end(), [&block](auto& d) { return &d->block == &block; });
+      if (place == all_.end())
+        return; // the parent's, before a fork
+      leaves = std::move(*place);
+      all_.erase(place);
+    }
+    leaves->end();
+    leaves->thread.join();
+  }
+
   void provide(std::size_t count) {
     const std::scoped_lock held(making_);
     sched::lender_of_tls.store(this, std::memory_order_release);
     const auto most = static_cast<std::size_t>(donors_knob.get());
     while (all_.size() < std::min(count, most))
-      start_one();
+      take_back(&start_one());
   }
   void end_all() noexcept {
     const std::scoped_lock held(making_);
-    for (auto& d : all_) {
-      d->state.store_release(ending); // pairs with the acquire in live_as_donor()
-      os::futex_wake(&d->state, 1);
-    }
+    for (auto& d : all_)
+      d->end();
     for (auto& d : all_)
       d->thread.join();
     all_.clear();
@@ -133,7 +158,7 @@ class donors final : public sched::tls_lender {
       free_ = std::exchange(block->next, nullptr);
     return block;
   }
-  void start_one() {
+  sched::tls_block& start_one() {
     auto fresh = std::make_unique<donor>();
     all_.reserve(all_.size() + 1);
     sigset_t before;
@@ -146,8 +171,8 @@ class donors final : public sched::tls_lender {
     }
     while (fresh->state.load_acquire() == starting)
       os::futex_wait(&fresh->state, starting);
-    take_back(&fresh->block);
     all_.push_back(std::move(fresh));
+    return all_.back()->block;
   }
 
   std::mutex making_;

@@ -22,6 +22,7 @@
 #include "weft/os/kernel_thread.hpp"
 #include "weft/os/signal.hpp"
 #include "weft/preempt/donors.hpp"
+#include "weft/preempt/spares.hpp"
 
 namespace weft::preempt {
 namespace {
@@ -48,6 +49,8 @@ const base::knob_list listed{interval_knob, signal_knob};
 base::atomic<std::uint64_t> flags_left;
 base::atomic<std::uint64_t> signals_sent;
 base::atomic<std::uint64_t> preemptions_done;
+base::atomic<std::uint64_t> workers_let_go;
+base::atomic<std::uint64_t> calls_failed;
 
 // What tells our signals from others of the same number.
 const char cookie = 0;
@@ -83,24 +86,42 @@ void adapt(ucontext_t& interrupted, int number) noexcept {
   return sched::weft_worker_here;
 }
 
+void preempt(user_mode& thread, ucontext_t& interrupted, int number) noexcept {
+  const sched::carrier* const before = worker_here()->on;
+  worker* const now = thread.preempt();
+  if (now == nullptr)
+    return;
+  preemptions_done.fetch_add_relaxed(1);
+  if (now->on != before)
+    adapt(interrupted, number);
+  thread.return_to_user_mode();
+}
+
+// A thread that is in the kernel keeps the kernel thread and lets the worker go; one that computes leaves.
+void on_tick_in_user_mode(user_mode& thread, ucontext_t& interrupted, int number) noexcept {
+  if (arch::enters_runtime(arch::program_counter(interrupted)))
+    return thread.remember_tick();
+  const arch::interrupted_call call = arch::call_interrupted(interrupted);
+  if (call == arch::interrupted_call::failed)
+    calls_failed.fetch_add_relaxed(1);
+  if (thread.is_away()) {
+    if (call == arch::interrupted_call::none && thread.wait_for_worker() != nullptr)
+      thread.return_to_user_mode();
+  } else if (call != arch::interrupted_call::none && thread.let_worker_go()) {
+    workers_let_go.fetch_add_relaxed(1);
+  } else {
+    preempt(thread, interrupted, number);
+  }
+}
+
 void on_tick(int number, siginfo_t* info, void* context) {
   const int kept = errno;
-  auto& interrupted = *static_cast<ucontext_t*>(context);
   sched::worker_front& front = sched::here();
   const std::uint32_t attention = front.attention.load_relaxed();
   if (info->si_value.sival_ptr != &cookie) {
     chain(number, info, context);
   } else if ((attention & sched::user_code) != 0) {
-    user_mode& thread = user_mode::behind(front);
-    worker* const before = worker_here();
-    if (arch::enters_runtime(arch::program_counter(interrupted))) {
-      thread.remember_tick();
-    } else if (worker* const now = thread.preempt()) {
-      preemptions_done.fetch_add_relaxed(1);
-      if (now != before)
-        adapt(interrupted, number);
-      thread.return_to_user_mode();
-    }
+    on_tick_in_user_mode(user_mode::behind(front), *static_cast<ucontext_t*>(context), number);
   } else if ((attention & sched::not_a_worker) == 0) {
     static_cast<worker&>(front).tick_flag.store_relaxed(sched::whichever_thread);
   }
@@ -151,6 +172,17 @@ void look_at(worker& w, void* argument) {
   w.ticked_since = l.now;
   if (const std::int32_t kernel_id = w.kernel_thread_id.load_relaxed(); kernel_id != 0)
     send_tick(kernel_id, l.number);
+}
+
+// A thread without a worker, in a system call when it was let alone: once it computes it must come back.
+void look_at_away(sched::carrier& c, void* argument) {
+  if (!c.away.load_acquire()) // acquire: pairs with the release in user_mode::let_worker_go()
+    return;
+  look& l = *static_cast<look*>(argument);
+  l.waited_for = true;
+  const std::int64_t computed = os::cpu_time_ns(c.kernel_id());
+  if (std::exchange(c.computed_ns, computed) + l.interval / 8 < computed)
+    send_tick(c.kernel_id(), l.number);
 }
 
 class monitor {
@@ -215,6 +247,7 @@ class monitor {
       os::futex_wait_until(&ending_, 0, os::now_ns() + pauses * interval() / 4);
       look l{os::now_ns(), interval(), number_, false};
       sched::for_each_worker(&look_at, &l);
+      for_each_spare(&look_at_away, &l);
       pauses = l.waited_for ? 1 : std::min<std::int64_t>(pauses * 2, 16);
     }
   }
@@ -259,11 +292,13 @@ bool prepare(sched::preemption kind, std::size_t workers) {
   }
   if (!arch::can_preempt)
     refuse(std::errc::not_supported, "weft: preemption is not ported to this machine");
-  if (kind == sched::preemption::own_tls) {
+  if (kind == sched::preemption::own_tls || kind == sched::preemption::bound_tls) {
     if (!arch::can_set_thread_pointer())
       refuse(std::errc::not_supported, "weft: this kernel does not let programs set their thread pointer");
-    provide_donors(workers + 2);
+    provide_donors(kind == sched::preemption::own_tls ? workers + 2 : 0);
   }
+  // Of the others only those need spares that block in the kernel.
+  provide_spares(kind == sched::preemption::own_kernel_thread ? workers + 2 : 0);
   process_monitor().start();
   return true;
 }
@@ -273,11 +308,13 @@ void stop() noexcept {
     return; // another group has some
   process_monitor().stop();
   end_donors();
+  end_spares();
 }
 
 void forget_after_fork() noexcept {
   process_monitor().forget_after_fork();
   forget_donors_after_fork();
+  forget_spares_after_fork();
 }
 
 void set_interval(std::chrono::nanoseconds interval) {
@@ -291,7 +328,11 @@ std::chrono::nanoseconds interval() noexcept {
 }
 
 tick_counts counts() noexcept {
-  return {flags_left.load_relaxed(), signals_sent.load_relaxed(), preemptions_done.load_relaxed()};
+  return {.flags = flags_left.load_relaxed(),
+          .signals = signals_sent.load_relaxed(),
+          .preemptions = preemptions_done.load_relaxed(),
+          .workers_let_go = workers_let_go.load_relaxed(),
+          .calls_failed = calls_failed.load_relaxed()};
 }
 
 void tick_self() noexcept {

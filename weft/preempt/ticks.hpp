@@ -31,9 +31,11 @@ WEFT_API void set_interval(std::chrono::nanoseconds interval);
 [[nodiscard]] WEFT_API std::chrono::nanoseconds interval() noexcept;
 
 struct tick_counts {
-  std::size_t flags = 0;       // threads told by a flag
-  std::size_t signals = 0;     // that were sent
-  std::size_t preemptions = 0; // threads that were made to leave by one
+  std::size_t flags = 0;          // threads told by a flag
+  std::size_t signals = 0;        // that were sent
+  std::size_t preemptions = 0;    // threads that were made to leave by one
+  std::size_t workers_let_go = 0; // of threads that were in system calls
+  std::size_t calls_failed = 0;   // system calls that a signal made return EINTR
 };
 // Since the process began. RACY: for display and tests. Contexts: all.
 [[nodiscard]] WEFT_API tick_counts counts() noexcept;

@@ -147,7 +147,11 @@ void worker::forget_after_fork() {
   attention.store_relaxed(0);
   attach_recorder();
   tls_blocks = nullptr; // of kernel threads that are gone
-  kernel_thread_id.store_relaxed(os::this_kernel_thread_id());
+  group::free_primary(*this);
+  home->begin_anew_after_fork();
+  home->take_aboard(*this);
+  spares = nullptr;
+  spare_count = 0;
   sleeps_until.store_relaxed(0);
   group::forget_waiting_primary();
   on_primary_thread = true; // nobody can join the kernel thread of a child's first thread

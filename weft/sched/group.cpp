@@ -306,6 +306,7 @@ struct primary_thread {
   descriptor unit;
   memory::stack_record stack;
   worker* host = nullptr;
+  arch::context stays{}; // its own, while its worker is on another kernel thread
 };
 
 primary_thread& primary() noexcept {
@@ -314,17 +315,25 @@ primary_thread& primary() noexcept {
 }
 
 // Binds the calling kernel thread where its worker is to run.
-void bind_here(const worker& w) noexcept {
-  if (w.cpu < 0)
-    return;
-  int error = ENOMEM;
-  try {
-    const auto& machine = topology::machine::here();
-    error = machine.bind(machine.spread(static_cast<unsigned>(w.cpu) + 1).back());
-  } catch (const std::bad_alloc&) { // a worker runs unbound as well
+void bind_here(worker& w) noexcept {
+  if (w.cpu >= 0) {
+    int error = ENOMEM;
+    try {
+      const auto& machine = topology::machine::here();
+      error = machine.bind(machine.spread(static_cast<unsigned>(w.cpu) + 1).back());
+    } catch (const std::bad_alloc&) { // a worker runs unbound as well
+    }
+    if (error != 0)
+      base::warn("worker %u stays unbound: error %d", w.number, error);
   }
-  if (error != 0)
-    base::warn("worker %u stays unbound: error %d", w.number, error);
+  if (::sched_getaffinity(0, sizeof w.affinity, &w.affinity) != 0)
+    w.affinity = {};
+}
+
+// The calling kernel thread is the worker's home.
+void settle_here(worker& w) noexcept {
+  bind_here(w);
+  set_here(&w);
 }
 
 [[noreturn]] void loop_of_primary(void* w) {
@@ -360,12 +369,10 @@ void group::adopt_primary(worker& w) {
   arch::make(w.base, below->initial_stack_pointer(), below->usable(), &loop_of_primary, &w);
   w.loop_stack = below;
   w.on_primary_thread = true;
-  w.exceptions = arch::globals_of_this_kernel_thread();
   memory::install_alternate_stack();
-  set_here(&w);
+  settle_here(w);
   inspection::primary.store_release(&p.unit); // for debuggers
   w.refresh_hot();
-  bind_here(w);
   p.unit.state.start_running();
   w.current = &p.unit;
   workers_running.fetch_add(1, std::memory_order_relaxed);
@@ -397,10 +404,27 @@ descriptor& group::primary_unit() noexcept {
 
 bool group::send_primary_home(worker& w, descriptor& u) noexcept {
   primary_thread& p = primary();
+  if (&u == &p.unit && w.on_primary_thread && w.on != w.home.get())
+    move_worker(w, *w.home); // it had come to a spare by the end of a call
   if (&u != &p.unit || w.on_primary_thread || p.host->threads_schedule.load(std::memory_order_relaxed))
     return false;
   p.host->local.push(u);
   return true;
+}
+
+// Its worker leaves the kernel thread whose stack it has: whoever continues it comes back there first. (Who
+// ends a call that it made across stacks does not: then it goes on on the spare until the loop continues it.)
+void group::primary_stays(worker& w) noexcept {
+  primary_thread& p = primary();
+  if (!w.on_primary_thread || w.home->is_gate(p.unit.context))
+    return;
+  p.stays = p.unit.context;
+  w.home->make_gate(p.unit.context, &p.stays);
+}
+
+void group::free_primary(worker& w) noexcept {
+  if (w.on_primary_thread && w.home->is_gate(primary().unit.context))
+    primary().unit.context = primary().stays;
 }
 
 void group::forget_waiting_primary() noexcept {
@@ -411,6 +435,8 @@ void group::forget_waiting_primary() noexcept {
 
 // The primary thread becomes a plain kernel thread again.
 void group::release_primary(worker& w) noexcept {
+  if (w.on != w.home.get())
+    move_worker(w, *w.home);
   descriptor& unit = primary().unit;
   unit::drop_extension(unit);
   w.end_lending();
@@ -426,17 +452,17 @@ constinit std::atomic<unsigned> workers_running{0};
 
 void* group::kernel_thread_main(void* argument) {
   worker& w = *static_cast<worker*>(argument);
-  set_here(&w);
+  settle_here(w);
   workers_running.fetch_add(1, std::memory_order_relaxed);
-  w.exceptions = arch::globals_of_this_kernel_thread();
   arch::sanitizer::adopt_native(w.base.fiber);
   memory::install_alternate_stack();
   char name[16];
   std::snprintf(name, sizeof name, "weft-%u", w.number);
   os::name_this_kernel_thread(name);
-  bind_here(w);
   w.refresh_hot();
   w.run_loop();
+  if (w.on != w.home.get())
+    move_worker(w, *w.home);
   w.end_lending();
   w.main_scheduler->stop(w);
   memory::remove_alternate_stack();

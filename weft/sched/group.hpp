@@ -90,6 +90,9 @@ class WEFT_API group {
   // As wake(), if every sleeping worker would sleep beyond `at`.
   void wake_before(deadline at) noexcept;
 
+  // `w` leaves its home: the primary thread stays there, if it is `w`'s.
+  static void primary_stays(worker& w) noexcept;
+
   [[nodiscard]] arrangement pools() const noexcept { return options_.pools; }
 
   // What the calling code became where `primary_joins` was asked for; one for the process.
@@ -132,6 +135,8 @@ class WEFT_API group {
   static void primary_follows(worker& w, scheduler& next) noexcept;
   // In the child of fork(): if the primary thread was in a pool, it is gone with what was in there.
   static void forget_waiting_primary() noexcept;
+  // In the child of fork(): the primary thread goes on where it stood.
+  static void free_primary(worker& w) noexcept;
   void start_kernel_thread(worker& w);
   void stop_and_join(worker& w) noexcept;
   // A change of membership with all the memory that it takes: once that is there, it cannot fail half-way.

@@ -409,6 +409,7 @@ void yield_preempted(bool pinned) {
   const exceptions_kept kept(w);
   w.current = &w.loop_unit;
   w.pick_oldest = true;
+  w.budget = -1; // a timer may be due: ticks are rarer than the loop's visits otherwise
   if (pinned)
     w.local_had_turn = true; // the others come first now, or it would be back at once
   const arch::arrival_function then = pinned

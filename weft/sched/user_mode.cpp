@@ -8,6 +8,7 @@
 #include "weft/arch/user_mode.hpp"
 #include "weft/base/assert.hpp"
 #include "weft/os/futex.hpp"
+#include "weft/sched/group.hpp"
 #include "weft/sched/switch.hpp"
 
 namespace weft::sched {
@@ -40,6 +41,9 @@ std::ptrdiff_t place_of_own_block() noexcept {
 [[gnu::noinline]] void find(worker_front* front) noexcept {
   weft_current_worker = front;
 }
+[[gnu::noinline]] void set_worker_here(worker& w) noexcept {
+  weft_worker_here = &w;
+}
 
 std::uint32_t next_serial() noexcept {
   static base::atomic<std::uint32_t> last{0};
@@ -58,7 +62,8 @@ bool others_wait(worker& w) noexcept {
 } // namespace
 
 user_mode::user_mode(descriptor& u, preemption kind) noexcept
-    : room_{}, unit_(u), real_(u.operations), mine_(*u.operations), kind_(kind), serial_(next_serial()) {
+    : room_{}, unit_(u), real_(u.operations), mine_(*u.operations),
+      keeps_away_from_homes_(kind == preemption::own_kernel_thread), kind_(kind), serial_(next_serial()) {
   ::new (static_cast<void*>(&front_)) worker_front{};
   front_.current = &u;
   front_.attention.store_relaxed(user_code);
@@ -72,7 +77,15 @@ user_mode::user_mode(descriptor& u, preemption kind) noexcept
 }
 
 void user_mode::attach(descriptor& u, preemption kind) {
-  auto* made = ::new user_mode(u, kind);
+  tls_block* const bound =
+      kind == preemption::bound_tls ? &lender_of_tls.load(std::memory_order_acquire)->bind() : nullptr;
+  auto* made = ::new (std::nothrow) user_mode(u, kind);
+  if (made == nullptr) {
+    if (bound != nullptr)
+      lender_of_tls.load(std::memory_order_acquire)->unbind(*bound);
+    throw std::bad_alloc();
+  }
+  made->bound_ = bound;
   u.operations = &made->mine_;
   u.traits.fetch_or_relaxed(unit::preemptible);
   if (live().fetch_add_relaxed(1) == 0)
@@ -104,6 +117,8 @@ void user_mode::finish() noexcept {
   unit_.traits.fetch_and_relaxed(~std::uint64_t{unit::preemptible});
   unit_.operations = real_;
   live().fetch_sub_relaxed(1);
+  if (bound_ != nullptr)
+    lender_of_tls.load(std::memory_order_acquire)->unbind(*bound_);
   delete this;
 }
 
@@ -140,7 +155,7 @@ worker& user_mode::enter_keeping_block() noexcept {
                       : arch::weft_enter_runtime(place_of_here(), place_of_current());
   auto& entered = *static_cast<worker*>(w);
   entered.user_mode_serial.store_relaxed(0);
-  return entered;
+  return is_away() ? come_back() : entered;
 }
 
 worker& user_mode::enter_runtime() noexcept {
@@ -156,21 +171,26 @@ void user_mode::give_block_back(worker& w) noexcept {
   tls_block* block = std::exchange(block_, nullptr);
   if (arch::any(*block->exceptions)) [[unlikely]]
     arch::restore(*w.exceptions, arch::save_and_clear(*block->exceptions));
-  block->next = std::exchange(w.tls_blocks, block);
+  if (bound_ == nullptr)
+    block->next = std::exchange(w.tls_blocks, block);
 }
 
-void user_mode::take_block(worker& w) noexcept {
-  if (kind_ != preemption::own_tls || block_ != nullptr)
-    return;
+tls_block* user_mode::borrow_block(worker& w) noexcept {
   if (w.tls_blocks == nullptr) {
     if (tls_lender* lender = lender_of_tls.load(std::memory_order_acquire))
       w.tls_blocks = lender->lend();
   }
-  if (w.tls_blocks == nullptr)
-    return; // it can only be told of ticks until there is one
-  block_ = w.tls_blocks;
-  w.tls_blocks = block_->next;
-  if (arch::any(*w.exceptions)) [[unlikely]]
+  tls_block* const block = w.tls_blocks;
+  if (block != nullptr)
+    w.tls_blocks = block->next;
+  return block; // null: it can only be told of ticks until there is one
+}
+
+void user_mode::take_block(worker& w) noexcept {
+  if (!has_block() || block_ != nullptr)
+    return;
+  block_ = bound_ != nullptr ? bound_ : borrow_block(w);
+  if (block_ != nullptr && arch::any(*w.exceptions)) [[unlikely]]
     arch::restore(*block_->exceptions, arch::save_and_clear(*w.exceptions));
 }
 
@@ -191,6 +211,10 @@ void user_mode::return_to_user_mode() noexcept {
     w.tick_flag.store_relaxed(0);
     remember_tick();
   }
+  go_to_user_mode(w);
+}
+
+void user_mode::go_to_user_mode(worker& w) noexcept {
   w.others_wait.store_relaxed(others_wait(w));
   w.user_mode_serial.store_relaxed(serial_);
   show_front(w);
@@ -198,6 +222,7 @@ void user_mode::return_to_user_mode() noexcept {
 
 void user_mode::leave_runtime() noexcept {
   for (;;) {
+    leave_home();
     return_to_user_mode();
     // A tick that came before the front was seen is in `pending_`; a later one preempts by itself.
     if (pending_.load_relaxed() == 0) [[likely]]
@@ -208,14 +233,158 @@ void user_mode::leave_runtime() noexcept {
   }
 }
 
+// Homes are not for keeping. Where no spare is to be had the thread can only be told of ticks.
+void user_mode::leave_home() noexcept {
+  if (!keeps_away_from_homes_)
+    return;
+  worker& w = here();
+  if (!w.on->is_home())
+    return;
+  if (carrier* spare = take_spare(w))
+    move_worker(w, *spare);
+}
+
+// If this worker's next thread is one that waits on a kernel thread of its own: takes it, and puts this one,
+// whose gate is made, in its place. Pools of ours alone, which allocate nothing: whatever the thread was
+// interrupted in, malloc perhaps, this runs on the same kernel thread.
+descriptor* user_mode::start_direct_hand_off(worker& w) noexcept {
+  constexpr std::int32_t costs = 16; // ticks are rare: others look around after tens, not hundreds of them
+  if (how_to_hand_off.load_relaxed() != hand_off::direct || w.attention.load_relaxed() != 0 ||
+      w.timers.size() != 0 || (w.budget -= costs) < 0 || unit_.has(unit::slow_mask))
+    return nullptr;
+  const auto is_next = [](descriptor& u) {
+    user_mode* const mode = u.has(unit::slow_mask) ? nullptr : of(u);
+    return mode != nullptr && mode->is_captive();
+  };
+  if (w.fifo != nullptr && unit_.home.is(w.listed)) {
+    queue::link* head = w.fifo->first();
+    if (head == w.fifo->end() || !is_next(descriptor::from(*head)))
+      return nullptr;
+    w.fifo->pop_first(head);
+    unit_.state.make_ready();
+    w.fifo->push_back(&unit_.link);
+    return &descriptor::from(*head);
+  }
+  if (w.deque == nullptr || !unit_.home.is(w.hot))
+    return nullptr;
+  descriptor* next = w.deque->steal_top_by_owner();
+  if (next == nullptr)
+    return nullptr;
+  if (!is_next(*next)) {
+    w.handed = next;
+    return nullptr;
+  }
+  unit_.state.make_ready();
+  if (!w.deque->try_push_bottom(&unit_))
+    w.hot->push(unit_);
+  w.hot->announce();
+  return next;
+}
+
+// False: there is no kernel thread for the worker to go on on; nothing has changed. GONE: w.
+bool user_mode::pass_worker_on(worker& w, carrier& mine) noexcept {
+  carrier* const spare = take_spare(w); // first: nothing may fail later
+  if (spare == nullptr)
+    return false;
+  captive_on_ = &mine;
+  mine.make_gate(unit_.context, nullptr);
+  w.note(trace::event::stop_yield, &unit_);
+  unit_.state.block();
+  if (descriptor* next = start_direct_hand_off(w)) {
+    return_spare(w, *spare);
+    next->state.start_running();
+    w.note(trace::event::run, next);
+    w.current = next;
+    w.passing = {of(*next)->captive_on_, nullptr, nullptr, nullptr};
+  } else {
+    w.current = &w.loop_unit;
+    w.pick_oldest = w.handed == nullptr;
+    w.budget = -1; // timers may be due
+    w.passing = {spare, w.loop, [](void* u) { put_back(*static_cast<descriptor*>(u)); }, &unit_};
+  }
+  carrier* const to = w.passing.to;
+  carrier::put_ashore();
+  to->call(&w);
+  return true;
+}
+
+worker* user_mode::preempt_in_place() noexcept {
+  worker& w = enter_keeping_block();
+  carrier& mine = *w.on;
+  if (mine.is_home() || !pass_worker_on(w, mine)) {
+    remember_tick();
+    go_to_user_mode(w);
+    return nullptr;
+  }
+  worker* const now = mine.wait();
+  mine.take_aboard(*now);
+  captive_on_ = nullptr;
+  return now;
+}
+
+// --- threads that are in the kernel ---
+
+bool user_mode::let_worker_go() noexcept {
+  worker& w = enter_keeping_block();
+  carrier& mine = *w.on;
+  carrier* const spare = mine.is_home() ? nullptr : take_spare(w);
+  if (spare == nullptr) {
+    keeps_away_from_homes_ = true;
+    go_to_user_mode(w);
+    return false;
+  }
+  w.owner_group.expect_outsider(); // the group outlives the call
+  left_group_ = &w.owner_group;
+  w.note(trace::event::stop_wait, &unit_);
+  w.current = &w.loop_unit;
+  w.pick_oldest = true;
+  w.budget = -1;
+  w.passing = {spare, w.loop, nullptr, nullptr};
+  carrier::put_ashore();
+  if (block_ == nullptr)
+    set_worker_here(mine.nobody());
+  away_on_ = &mine;
+  mine.away.store_release(true); // pairs with the acquire of who ticks: kernel_id() is known
+  show_front(mine.nobody());
+  spare->call(&w); // GONE: w
+  return true;
+}
+
+// Ready, and nowhere else than here: a captive of its own choice.
+worker& user_mode::come_back() noexcept {
+  carrier& mine = *std::exchange(away_on_, nullptr);
+  group& left = *std::exchange(left_group_, nullptr);
+  mine.away.store_relaxed(false);
+  carrier::put_ashore();
+  captive_on_ = &mine;
+  mine.make_gate(unit_.context, nullptr);
+  unit_.state.block();
+  put_back(unit_);
+  left.outsider_is_done();
+  worker* const now = mine.wait();
+  mine.take_aboard(*now);
+  captive_on_ = nullptr;
+  return *now;
+}
+
+worker* user_mode::wait_for_worker() noexcept {
+  const pool& home = *unit_.home;
+  if (block_ == nullptr && home.fast() == fast_path::none && !home.pops_quickly())
+    return nullptr; // what a push there calls could be what was interrupted
+  return &enter_keeping_block();
+}
+
 worker* user_mode::preempt() noexcept {
-  if (kind_ == preemption::own_tls && block_ == nullptr) {
+  if (kind_ == preemption::own_kernel_thread)
+    return preempt_in_place();
+  if (has_block() && block_ == nullptr) {
     remember_tick();
     return nullptr;
   }
   enter_keeping_block();
   pending_.store_relaxed(0);
   yield_preempted(kind_ == preemption::signal_yield);
+  leave_home(); // before the handler adapts what it interrupted to this kernel thread
   return &here();
 }
 

@@ -19,11 +19,13 @@
 namespace weft::sched {
 
 enum class preemption : std::uint8_t {
-  none,         // cooperative
-  signal_yield, // the handler switches away; goes on only on the same worker
-  own_tls,      // the same, but the thread is on a TLS block that it keeps while it is preempted
+  none,              // cooperative
+  signal_yield,      // the handler switches away; goes on only on the same worker
+  own_tls,           // the same, but the thread is on a TLS block that it keeps while it is preempted
+  own_kernel_thread, // it keeps the kernel thread while it is preempted; its worker goes on on another one
+  bound_tls,         // as own_tls, with one block from creation to end: `thread_local` is the thread's own
 };
-inline constexpr unsigned preemption_kinds = 3;
+inline constexpr unsigned preemption_kinds = 5;
 
 // A block of thread-local storage to borrow. It belongs to a kernel thread that does nothing but exist.
 // Ownership: the list that holds it, or the thread that runs on it or was preempted on it.
@@ -45,6 +47,11 @@ class tls_lender {
   // Null: there is none, and no more can be had now.
   virtual tls_block* lend() noexcept = 0;
   virtual void take_back(tls_block* first) noexcept = 0; // a list
+  // One that nobody had before, with its thread-locals as they begin. Errors: std::system_error,
+  // std::bad_alloc.
+  virtual tls_block& bind() = 0;
+  // Its kernel thread ends, and has run the destructors of its thread-locals when this returns.
+  virtual void unbind(tls_block& block) noexcept = 0;
 
  protected:
   ~tls_lender() = default;
@@ -59,7 +66,7 @@ WEFT_API extern std::atomic<tls_lender*> lender_of_tls;
 class WEFT_API user_mode {
  public:
   // Makes `u`, whose operations and traits are set and which is in no pool, preemptible. Errors:
-  // std::bad_alloc; nothing has changed then.
+  // std::bad_alloc; of bound_tls also what bind() throws; nothing has changed then.
   static void attach(descriptor& u, preemption kind);
   // Undoes it, for one that is not submitted after all.
   static void detach(descriptor& u) noexcept;
@@ -79,6 +86,15 @@ class WEFT_API user_mode {
   // the next chance; it is in user mode still.
   worker* preempt() noexcept;
   void return_to_user_mode() noexcept;
+  // For the handler of ticks that has interrupted a system call: the worker goes on elsewhere; the handler
+  // returns, and the thread goes on in the kernel, without a worker. Contexts: as preempt(). False: it cannot
+  // now; it is in user mode still, on its worker, and preempt() makes it one that can the next time.
+  bool let_worker_go() noexcept;
+  // It runs without a worker, until it enters the runtime.
+  [[nodiscard]] bool is_away() const noexcept { return away_on_ != nullptr; }
+  // For the handler: from now on it waits for a worker like any thread that is ready. Contexts: as preempt(),
+  // away. Null: it is away still.
+  worker* wait_for_worker() noexcept;
   // A tick came at a moment when the thread must not be preempted: it will be when it leaves the runtime.
   // Contexts: all.
   void remember_tick() noexcept { pending_.store_relaxed(1); }
@@ -93,7 +109,19 @@ class WEFT_API user_mode {
   [[noreturn]] static void end(descriptor& u);
   worker& enter_keeping_block() noexcept;
   void show_front(worker& w) noexcept;
+  worker* preempt_in_place() noexcept;
+  bool pass_worker_on(worker& w, carrier& mine) noexcept;
+  descriptor* start_direct_hand_off(worker& w) noexcept;
+  [[nodiscard]] bool is_captive() const noexcept { return captive_on_ != nullptr; }
+  void leave_home() noexcept;
+  worker& come_back() noexcept;
+  void go_to_user_mode(worker& w) noexcept;
   void take_block(worker& w) noexcept;
+  static tls_block* borrow_block(worker& w) noexcept;
+  // Whether it runs on a TLS block in user mode.
+  [[nodiscard]] bool has_block() const noexcept {
+    return kind_ == preemption::own_tls || kind_ == preemption::bound_tls;
+  }
   void give_block_back(worker& w) noexcept;
   void finish() noexcept;
 
@@ -106,7 +134,12 @@ class WEFT_API user_mode {
   descriptor& unit_;
   const unit::operations* real_;
   unit::operations mine_;
-  tls_block* block_ = nullptr; // own_tls: in user mode, and while preempted
+  tls_block* block_ = nullptr; // own_tls, bound_tls: in user mode, and while preempted
+  tls_block* bound_ = nullptr; // bound_tls: always
+  carrier* captive_on_ = nullptr; // the kernel thread that it keeps, without a worker, while it is ready
+  carrier* away_on_ = nullptr;    // the same, while it runs
+  group* left_group_ = nullptr;   // of the worker that went on without it
+  bool keeps_away_from_homes_;
   base::atomic<std::uint32_t> pending_{0};
   const preemption kind_;
   const std::uint32_t serial_; // tells it from others, for who looks from outside; not 0

@@ -68,15 +68,15 @@ worker_front& front_of_others() noexcept {
 [[gnu::noinline]] void set_here(worker* w) noexcept {
   if (w == nullptr && weft_worker_here != nullptr)
     weft_worker_here->kernel_thread_id.store_relaxed(0);
-  weft_worker_here = w;
-  weft_current_worker = w != nullptr ? w : &foreign_front;
+  carrier::put_ashore();
   if (w == nullptr)
     return;
-  w->own_thread_pointer.store_relaxed(arch::thread_pointer()); // relaxed: for this kernel thread
-  w->kernel_thread_id.store_relaxed(os::this_kernel_thread_id());
+  w->home->describe_this_kernel_thread();
+  w->home->take_aboard(*w);
 }
 
-worker::worker(group& g, unsigned n) : owner_group(g), number(n) {
+worker::worker(group& g, unsigned n) : owner_group(g), number(n), home(std::make_unique<carrier>()) {
+  home->prepare_home();
   static constexpr unit::operations none{nullptr, nullptr, nullptr};
   attention.store_relaxed(0);
   unit::initialise(loop_unit, none, nullptr, unit::kind_loop | unit::not_cancellable);
@@ -89,6 +89,8 @@ worker::~worker() {
   inspection::leave(*this);
   if (tls_blocks != nullptr)
     lender_of_tls.load(std::memory_order_acquire)->take_back(tls_blocks);
+  if (spares != nullptr)
+    lender_of_carriers.load(std::memory_order_acquire)->take_back(spares);
   delete incoming.load(std::memory_order_acquire); // a scheduler that came too late
   recorder.detach();
 }

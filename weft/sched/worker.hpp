@@ -17,6 +17,7 @@
 #include "weft/memory/object_cache.hpp"
 #include "weft/memory/stack_cache.hpp"
 #include "weft/os/kernel_thread.hpp"
+#include "weft/sched/carrier.hpp"
 #include "weft/sched/parking.hpp"
 #include "weft/sched/pool.hpp"
 #include "weft/sched/scheduler.hpp"
@@ -149,6 +150,17 @@ struct alignas(64) worker : worker_front {
   // --- preemption ---
   base::atomic<void*> own_thread_pointer{nullptr}; // of the kernel thread it runs on; read by asm
   tls_block* tls_blocks = nullptr;
+  carrier* on = nullptr;         // the kernel thread it runs on
+  std::unique_ptr<carrier> home; // the one it began on
+  carrier* spares = nullptr;     // kernel threads to go on on
+  unsigned spare_count = 0;
+  struct { // how it goes on on the kernel thread that it is being passed to
+    carrier* to = nullptr;
+    arch::context* resumes = nullptr;
+    arch::arrival_function then = nullptr;
+    void* argument = nullptr;
+  } passing;
+  cpu_set_t affinity{}; // of the kernel threads it runs on
   // The preemptible thread in user mode, by its serial; 0: none. Written by the worker.
   base::atomic<std::uint32_t> user_mode_serial{0};
   base::atomic<std::uint32_t> tick_flag{0}; // the serial of one that should leave; written by whoever ticks

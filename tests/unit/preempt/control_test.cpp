@@ -4,13 +4,18 @@
 #include <sched.h>
 #include <signal.h>
 
+#include <array>
 #include <atomic>
 #include <stdexcept>
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include "tests/unit/census_check.hpp"
 #include "tests/unit/preempt/fixture.hpp"
 #include "weft/arch/user_mode.hpp"
+#include "weft/os/kernel_thread.hpp"
+#include "weft/preempt/spares.hpp"
 #include "weft/preemption.hpp"
 #include "weft/runtime.hpp"
 #include "weft/thread.hpp"
@@ -53,10 +58,9 @@ class preemption_control : public ::testing::TestWithParam<preemption> {
 };
 
 INSTANTIATE_TEST_SUITE_P(each, preemption_control,
-                         ::testing::Values(preemption::signal_yield, preemption::own_tls),
-                         [](const auto& info) {
-                           return info.param == preemption::own_tls ? "own_tls" : "signal_yield";
-                         });
+                         ::testing::Values(preemption::signal_yield, preemption::own_tls,
+                                           preemption::own_kernel_thread, preemption::bound_tls),
+                         [](const auto& info) { return name_of(info.param); });
 
 TEST_P(preemption_control, a_tick_makes_it_leave) {
   beside_another([this] {
@@ -182,6 +186,80 @@ TEST_P(preemption_control, what_is_no_kind_is_refused) {
   EXPECT_THROW(thread(a, [] {}), std::system_error);
   EXPECT_THROW(tasklet(attributes(), [] {}), std::system_error);
   EXPECT_THROW(preempt::set_interval(std::chrono::microseconds(1)), std::system_error);
+}
+
+// --- what only some kinds have ---
+
+std::string name_of_hand_off(preempt::hand_off how) {
+  constexpr const char* names[] = {"direct", "local", "global", "sigsuspend"};
+  return names[static_cast<unsigned>(how)];
+}
+
+class hand_offs : public ::testing::TestWithParam<preempt::hand_off> {};
+INSTANTIATE_TEST_SUITE_P(each, hand_offs,
+                         ::testing::Values(preempt::hand_off::direct, preempt::hand_off::local,
+                                           preempt::hand_off::global, preempt::hand_off::sigsuspend),
+                         [](const auto& info) { return name_of_hand_off(info.param); });
+
+// Each looks whether the other has run since, so every tick passes the worker on.
+TEST_P(hand_offs, pass_the_worker_on_at_each_tick) {
+  if (!can_preempt(preemption::own_kernel_thread))
+    GTEST_SKIP() << "not on this machine";
+  preempt::choose_hand_off(GetParam());
+  start_ticking(sched::arrangement::pool_per_worker, 1, std::chrono::seconds(1));
+  thread_attributes a;
+  a.preemption = preemption::own_kernel_thread;
+  std::array<int, 2> turns{};
+  std::array<int, 2> kernel_threads{};
+  std::vector<thread> both;
+  for (unsigned me = 0; me < 2; ++me) {
+    both.emplace_back(a, [&, me] {
+      kernel_threads[me] = os::this_kernel_thread_id();
+      for (int i = 0; i < 1000; ++i) {
+        EXPECT_EQ(turns[me], turns[1 - me] + (me == 0 ? 0 : -1));
+        ++turns[me];
+        preempt::tick_self();
+        EXPECT_EQ(kernel_threads[me], os::this_kernel_thread_id());
+      }
+    });
+  }
+  for (thread& t : both)
+    t.join();
+  EXPECT_NE(kernel_threads[0], kernel_threads[1]);
+  EXPECT_TRUE(runtime::stop());
+  preempt::choose_hand_off(preempt::hand_off::direct);
+}
+
+std::atomic<int> ended;
+struct counted_end {
+  int value = 7;
+  ~counted_end() { ended += value; }
+};
+thread_local counted_end mine;
+
+// A thread-local is the thread's from its start to its end, whichever worker it is on, and ends with it.
+TEST(bound_tls, is_the_threads_own_for_life) {
+  if (!can_preempt(preemption::bound_tls))
+    GTEST_SKIP() << "not on this machine";
+  ended = 0;
+  start_ticking(sched::arrangement::stealing, 2, std::chrono::microseconds(200));
+  thread_attributes a;
+  a.preemption = preemption::bound_tls;
+  std::vector<thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back(a, [t] {
+      ASSERT_EQ(mine.value, 7); // nobody's before
+      mine.value = t;
+      for (int i = 0; i < 200; ++i) {
+        this_thread::yield();
+        ASSERT_EQ(mine.value, t);
+      }
+    });
+  }
+  for (thread& t : threads)
+    t.join();
+  EXPECT_EQ(ended, 0 + 1 + 2 + 3 + 4 + 5 + 6 + 7);
+  EXPECT_TRUE(runtime::stop());
 }
 
 } // namespace

@@ -28,12 +28,19 @@ namespace weft::test {
 namespace {
 
 struct place {
+  preemption kind;
   sched::arrangement pools;
   unsigned workers;
 };
-constexpr place places[] = {{sched::arrangement::pool_per_worker, 1},
-                            {sched::arrangement::stealing, 2},
-                            {sched::arrangement::one_pool, 3}};
+constexpr place places[] = {
+    {preemption::own_tls, sched::arrangement::pool_per_worker, 1},
+    {preemption::own_tls, sched::arrangement::stealing, 2},
+    {preemption::own_tls, sched::arrangement::one_pool, 3},
+    {preemption::own_kernel_thread, sched::arrangement::pool_per_worker, 1},
+    {preemption::own_kernel_thread, sched::arrangement::stealing, 2},
+    {preemption::own_kernel_thread, sched::arrangement::one_pool, 3},
+    {preemption::bound_tls, sched::arrangement::stealing, 2},
+};
 
 class hazards : public ::testing::TestWithParam<place> {
  protected:
@@ -41,7 +48,7 @@ class hazards : public ::testing::TestWithParam<place> {
   static constexpr std::int64_t length = 300'000'000; // of a stress, in ns
 
   void SetUp() override {
-    if (!arch::can_preempt || !arch::can_set_thread_pointer())
+    if (!can_preempt(GetParam().kind))
       GTEST_SKIP() << "not on this machine";
     start_ticking(GetParam().pools, GetParam().workers, std::chrono::microseconds(200));
     before_ = preempt::counts();
@@ -51,29 +58,33 @@ class hazards : public ::testing::TestWithParam<place> {
       EXPECT_TRUE(runtime::stop());
     }
   }
-  // body(thread, round) until the time is over, in each of the threads; with ticks that do preempt.
+  // body(thread, round) until the time is over, in each of the threads; and until a tick has preempted one.
   template <class F>
   void stress(F body) {
     thread_attributes a;
-    a.preemption = preemption::own_tls;
+    a.preemption = GetParam().kind;
     const std::int64_t end = os::now_ns() + length;
     std::vector<thread> all;
     for (int t = 0; t < threads; ++t) {
-      all.emplace_back(a, [&body, end, t] {
-        for (int round = 0; os::now_ns() < end; ++round)
+      all.emplace_back(a, [this, &body, end, t] {
+        for (int round = 0; os::now_ns() < end || !somebody_was_preempted(); ++round)
           body(t, round);
       });
     }
     for (thread& t : all)
       t.join();
-    EXPECT_GT(preempt::counts().preemptions, before_.preemptions);
+  }
+
+  [[nodiscard]] bool somebody_was_preempted() const {
+    return preempt::counts().preemptions != before_.preemptions;
   }
 
   preempt::tick_counts before_;
 };
 
-INSTANTIATE_TEST_SUITE_P(each, hazards, ::testing::ValuesIn(places),
-                         [](const auto& info) { return "workers_" + std::to_string(info.param.workers); });
+INSTANTIATE_TEST_SUITE_P(each, hazards, ::testing::ValuesIn(places), [](const auto& info) {
+  return name_of(info.param.kind) + std::string("_workers_") + std::to_string(info.param.workers);
+});
 
 TEST_P(hazards, malloc_keeps_its_arenas) {
   stress([](int t, int round) {

@@ -11,6 +11,7 @@
 #include "weft/arch/user_mode.hpp"
 #include "weft/mutex.hpp"
 #include "weft/preempt/donors.hpp"
+#include "weft/preempt/spares.hpp"
 #include "weft/preempt/ticks.hpp"
 #include "weft/runtime.hpp"
 #include "weft/thread.hpp"
@@ -24,7 +25,7 @@ struct setting {
   unsigned workers;
 };
 void PrintTo(const setting& s, std::ostream* out) {
-  *out << (s.kind == preemption::signal_yield ? "signal_yield" : "own_tls")
+  *out << name_of(s.kind)
        << (s.pools == sched::arrangement::stealing   ? "_stealing_"
            : s.pools == sched::arrangement::one_pool ? "_shared_"
                                                      : "_private_")
@@ -33,7 +34,8 @@ void PrintTo(const setting& s, std::ostream* out) {
 
 std::vector<setting> settings() {
   std::vector<setting> all;
-  for (const preemption kind : {preemption::signal_yield, preemption::own_tls})
+  for (const preemption kind :
+       {preemption::signal_yield, preemption::own_tls, preemption::own_kernel_thread, preemption::bound_tls})
     for (const sched::arrangement pools :
          {sched::arrangement::pool_per_worker, sched::arrangement::stealing, sched::arrangement::one_pool})
       for (const unsigned workers : {1U, 2U, 4U})
@@ -44,7 +46,7 @@ std::vector<setting> settings() {
 class preemption_of : public ::testing::TestWithParam<setting> {
  protected:
   void SetUp() override {
-    if (!arch::can_preempt || (GetParam().kind == preemption::own_tls && !arch::can_set_thread_pointer()))
+    if (!can_preempt(GetParam().kind))
       GTEST_SKIP() << "not on this machine";
     start_ticking(GetParam().pools, GetParam().workers, std::chrono::microseconds(200));
     this_thread::yield();
@@ -56,6 +58,7 @@ class preemption_of : public ::testing::TestWithParam<setting> {
     census_.end();
     EXPECT_TRUE(runtime::stop());
     EXPECT_EQ(preempt::donor_count(), 0U);
+    EXPECT_EQ(preempt::spare_count(), 0U);
   }
   static thread_attributes attributes() {
     thread_attributes a;

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// Preemptible threads in system calls that block: their worker goes on on another kernel thread, and they
+// come back to it when the call has returned.
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "tests/unit/census_check.hpp"
+#include "tests/unit/preempt/fixture.hpp"
+#include "weft/os/clock.hpp"
+#include "weft/preempt/spares.hpp"
+#include "weft/runtime.hpp"
+#include "weft/thread.hpp"
+
+namespace weft::test {
+namespace {
+
+struct a_pipe {
+  a_pipe() { EXPECT_EQ(::pipe(ends.data()), 0); }
+  ~a_pipe() {
+    ::close(ends[0]);
+    ::close(ends[1]);
+  }
+  a_pipe(const a_pipe&) = delete;
+  a_pipe& operator=(const a_pipe&) = delete;
+  char read_one() const {
+    char c = 0;
+    EXPECT_EQ(::read(ends[0], &c, 1), 1) << std::strerror(errno);
+    return c;
+  }
+  void write_one(char c) const { EXPECT_EQ(::write(ends[1], &c, 1), 1); }
+  std::array<int, 2> ends{};
+};
+
+class blocked : public ::testing::TestWithParam<std::tuple<preemption, sched::arrangement, unsigned>> {
+ protected:
+  void SetUp() override {
+    const auto [kind, pools, workers] = GetParam();
+    if (!can_preempt(kind))
+      GTEST_SKIP() << "not on this machine";
+    start_ticking(pools, workers, std::chrono::microseconds(500));
+    started_ = true;
+    this_thread::yield();
+    census_.begin();
+    before_ = preempt::counts();
+  }
+  void TearDown() override {
+    if (!started_)
+      return;
+    census_.end();
+    EXPECT_EQ(runtime::worker_count(), std::get<2>(GetParam()));
+    EXPECT_TRUE(runtime::stop());
+    EXPECT_EQ(preempt::spare_count(), 0U);
+  }
+  static thread_attributes attributes() {
+    thread_attributes a;
+    a.preemption = std::get<0>(GetParam());
+    return a;
+  }
+  [[nodiscard]] std::size_t let_go() const {
+    return preempt::counts().workers_let_go - before_.workers_let_go;
+  }
+  [[nodiscard]] std::size_t failed() const { return preempt::counts().calls_failed - before_.calls_failed; }
+  static unsigned workers() { return std::get<2>(GetParam()); }
+
+ private:
+  census_check census_;
+  preempt::tick_counts before_;
+  bool started_ = false;
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    each, blocked,
+    ::testing::Combine(::testing::Values(preemption::signal_yield, preemption::own_tls,
+                                         preemption::own_kernel_thread, preemption::bound_tls),
+                       ::testing::Values(sched::arrangement::pool_per_worker, sched::arrangement::stealing),
+                       ::testing::Values(1U, 2U)),
+    [](const auto& info) {
+      return std::string(name_of(std::get<0>(info.param))) +
+             (std::get<1>(info.param) == sched::arrangement::stealing ? "_stealing_" : "_private_") +
+             std::to_string(std::get<2>(info.param));
+    });
+
+// As many readers as workers, and more: nobody could write without the workers' leaving.
+TEST_P(blocked, reads_do_not_stop_who_writes) {
+  constexpr unsigned readers = 6;
+  std::array<a_pipe, readers> pipes;
+  std::atomic<unsigned> got{0};
+  std::vector<thread> threads;
+  for (unsigned i = 0; i < readers; ++i) {
+    threads.emplace_back(attributes(), [&, i] {
+      EXPECT_EQ(pipes[i].read_one(), static_cast<char>('a' + i));
+      ++got;
+    });
+  }
+  threads.emplace_back([&] {
+    for (unsigned i = 0; i < readers; ++i)
+      pipes[i].write_one(static_cast<char>('a' + i));
+  });
+  for (thread& t : threads)
+    t.join();
+  EXPECT_EQ(got, readers);
+}
+
+// One blocks on a lock of libc whose owner was preempted, on the same worker.
+TEST_P(blocked, a_lock_whose_owner_was_preempted) {
+  if (std::get<0>(GetParam()) == preemption::signal_yield)
+    GTEST_SKIP() << "its locks know the kernel thread";
+  pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+  long inside = 0;
+  std::vector<thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back(attributes(), [&] {
+      for (int i = 0; i < 10; ++i) {
+        pthread_mutex_lock(&m);
+        const long seen = inside;
+        for (const std::int64_t end = os::now_ns() + 2'000'000; os::now_ns() < end;) {
+        }
+        inside = seen + 1;
+        pthread_mutex_unlock(&m);
+      }
+    });
+  }
+  for (thread& t : threads)
+    t.join();
+  EXPECT_EQ(inside, 40);
+}
+
+// After its call it computes: it counts as one of those that share the worker again.
+TEST_P(blocked, who_comes_back_waits_for_a_worker) {
+  a_pipe p;
+  std::atomic<int> done{0};
+  std::vector<thread> threads;
+  threads.emplace_back(attributes(), [&] {
+    p.read_one();
+    for (const std::int64_t end = os::now_ns() + 20'000'000; os::now_ns() < end;) {
+    }
+    thread child([&] { ++done; });
+    child.join();
+    ++done;
+  });
+  threads.emplace_back([&] {
+    this_thread::yield();
+    p.write_one('x');
+  });
+  threads.emplace_back(attributes(), [&] {
+    while (done != 2) {
+    }
+  });
+  for (thread& t : threads)
+    t.join();
+  EXPECT_EQ(done, 2);
+}
+
+TEST_P(blocked, a_call_that_does_not_restart_says_so) {
+  if (workers() != 1)
+    GTEST_SKIP() << "the other worker would take what waits";
+  a_pipe p;
+  std::atomic<bool> ready{false};
+  int interruptions = 0;
+  thread polls(attributes(), [&] {
+    pollfd wanted{p.ends[0], POLLIN, 0};
+    int found;
+    while ((found = ::poll(&wanted, 1, -1)) < 0) {
+      EXPECT_EQ(errno, EINTR);
+      ++interruptions;
+    }
+    EXPECT_EQ(found, 1);
+    ready = true;
+  });
+  thread writes([&] {
+    while (let_go() == 0)
+      this_thread::yield();
+    p.write_one('x');
+  });
+  polls.join();
+  writes.join();
+  EXPECT_TRUE(ready);
+  EXPECT_EQ(static_cast<std::size_t>(interruptions), failed());
+  EXPECT_GE(interruptions, 1);
+}
+
+} // namespace
+} // namespace weft::test

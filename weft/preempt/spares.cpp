@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+// Spare kernel threads, and who makes them.
+#include "weft/preempt/spares.hpp"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "weft/base/atomic.hpp"
+#include "weft/base/knob.hpp"
+#include "weft/base/spin_lock.hpp"
+#include "weft/memory/overflow.hpp"
+#include "weft/os/futex.hpp"
+#include "weft/os/kernel_thread.hpp"
+#include "weft/os/signal.hpp"
+#include "weft/sched/carrier.hpp"
+
+namespace weft::preempt {
+namespace {
+
+constinit base::integer_knob spares_knob{"WEFT_PREEMPTION_SPARES",
+                                         256,
+                                         {1, 32'768},
+                                         base::knob_scale::count,
+                                         "kernel threads at most on which workers go on whose own one a "
+                                         "preempted thread keeps; beyond, ticks wait"};
+const base::knob_list listed{spares_knob};
+
+struct spare {
+  sched::carrier carrier;
+  os::kernel_thread thread;
+  sigset_t mask;
+};
+
+void* live_as_spare(void* argument) {
+  spare& self = *static_cast<spare*>(argument);
+  os::name_this_kernel_thread("weft-spare");
+  memory::install_alternate_stack();
+  ::pthread_sigmask(SIG_SETMASK, &self.mask, nullptr);
+  self.carrier.live();
+  memory::remove_alternate_stack();
+  return nullptr;
+}
+
+// For hand_off::sigsuspend: the signal need only end a sigsuspend(2).
+void handle_hand_off_signal() noexcept {
+  struct sigaction nothing = {};
+  nothing.sa_handler = [](int) {};
+  nothing.sa_flags = SA_RESTART;
+  ::sigaction(sched::signal_of_hand_off(), &nothing, nullptr);
+}
+
+// Ownership: `all_`, the creator and the making of spares are guarded by `making_`, which is never held in
+// user mode; `free_` by `lock_`, a leaf that is held for a few instructions.
+class spares final : public sched::carrier_lender {
+ public:
+  sched::carrier* lend() noexcept override {
+    sched::carrier* c = take_free();
+    if (c == nullptr) {
+      wanted_.store_release(1); // pairs with the acquire in create()
+      os::futex_wake(&wanted_, 1);
+    }
+    return c;
+  }
+  void take_back(sched::carrier* first) noexcept override {
+    const std::scoped_lock held(lock_);
+    while (first != nullptr) {
+      sched::carrier* next = std::exchange(first->next, free_);
+      free_ = first;
+      first = next;
+    }
+  }
+
+  void provide(std::size_t count) {
+    const std::scoped_lock held(making_);
+    if (!creator_runs_)
+      start_creator();
+    sched::lender_of_carriers.store(this, std::memory_order_release);
+    make_until(count);
+  }
+  void end_all() noexcept {
+    {
+      const std::scoped_lock held(making_);
+      if (!creator_runs_)
+        return;
+      ending_ = true;
+    }
+    wanted_.store_release(1);
+    os::futex_wake(&wanted_, 1);
+    creator_.join();
+    for (auto& s : all_)
+      s->carrier.end();
+    for (auto& s : all_)
+      s->thread.join();
+    all_.clear();
+    free_ = nullptr;
+    creator_runs_ = ending_ = false;
+  }
+  void forget_after_fork() noexcept {
+    static_cast<void>(new (std::nothrow) std::vector<std::unique_ptr<spare>>(std::move(all_))); // leaked
+    ::new (static_cast<void*>(this)) spares;
+  }
+  void for_each(void (*action)(sched::carrier&, void*), void* argument) {
+    const std::scoped_lock held(making_);
+    for (auto& s : all_)
+      action(s->carrier, argument);
+  }
+  std::size_t count() noexcept {
+    const std::scoped_lock held(making_);
+    return all_.size();
+  }
+
+ private:
+  sched::carrier* take_free() noexcept {
+    const std::scoped_lock held(lock_);
+    sched::carrier* c = free_;
+    if (c != nullptr)
+      free_ = std::exchange(c->next, nullptr);
+    return c;
+  }
+  void start_creator() {
+    ::pthread_sigmask(SIG_SETMASK, nullptr, &mask_of_spares_);
+    handle_hand_off_signal();
+    wanted_.store_relaxed(0);
+    const int error = start_with_signals_blocked(
+        creator_,
+        [](void* self) -> void* {
+          static_cast<spares*>(self)->create();
+          return nullptr;
+        },
+        this, 64 << 10);
+    if (error != 0)
+      throw std::system_error(error, std::generic_category(), "weft: no kernel thread that makes spares");
+    creator_runs_ = true;
+  }
+  // The creator's life: a batch of spares whenever somebody found none.
+  void create() noexcept {
+    constexpr std::size_t batch = 4;
+    os::name_this_kernel_thread("weft-creator");
+    for (;;) {
+      while (wanted_.exchange_acquire(0) == 0) // acquire: pairs with the releases of who stores 1
+        os::futex_wait(&wanted_, 0);
+      const std::scoped_lock held(making_);
+      if (ending_)
+        return;
+      try {
+        make_until(all_.size() + batch);
+      } catch (const std::exception&) { // the next tick asks again
+      }
+    }
+  }
+  void make_until(std::size_t count) {
+    const std::size_t most = std::min(count, static_cast<std::size_t>(spares_knob.get()));
+    while (all_.size() < most) {
+      all_.reserve(all_.size() + 1);
+      auto fresh = std::make_unique<spare>();
+      fresh->carrier.prepare_spare();
+      fresh->mask = mask_of_spares_;
+      if (const int error = start_with_signals_blocked(fresh->thread, &live_as_spare, fresh.get(), 64 << 10))
+        throw std::system_error(error, std::generic_category(), "weft: no spare kernel thread");
+      take_back(&fresh->carrier);
+      all_.push_back(std::move(fresh));
+    }
+  }
+  static int start_with_signals_blocked(os::kernel_thread& thread, os::kernel_thread::function entry,
+                                        void* argument, std::size_t stack_bytes) noexcept {
+    sigset_t before;
+    os::block_all_signals(&before);
+    const int error = thread.start(entry, argument, stack_bytes);
+    os::restore_signal_mask(before);
+    return error;
+  }
+
+  std::mutex making_;
+  std::vector<std::unique_ptr<spare>> all_;
+  os::kernel_thread creator_;
+  sigset_t mask_of_spares_{};
+  bool creator_runs_ = false;
+  bool ending_ = false;
+  base::atomic<std::uint32_t> wanted_{0}; // a futex
+  base::spin_lock lock_;
+  sched::carrier* free_ = nullptr;
+};
+
+spares& process_spares() noexcept {
+  alignas(spares) static std::byte room[sizeof(spares)]; // outlives all statics
+  static auto* made = ::new (static_cast<void*>(room)) spares;
+  return *made;
+}
+
+} // namespace
+
+void provide_spares(std::size_t wanted) {
+  process_spares().provide(wanted);
+}
+
+void choose_hand_off(hand_off how) noexcept {
+  sched::how_to_hand_off.store_relaxed(how);
+}
+
+void end_spares() noexcept {
+  process_spares().end_all();
+}
+
+void forget_spares_after_fork() noexcept {
+  process_spares().forget_after_fork();
+}
+
+void for_each_spare(void (*action)(sched::carrier&, void*), void* argument) {
+  process_spares().for_each(action, argument);
+}
+
+std::size_t spare_count() noexcept {
+  return process_spares().count();
+}
+
+} // namespace weft::preempt

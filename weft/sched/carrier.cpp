@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+// Kernel threads that workers run on, and how a worker goes from one to another: see carrier.hpp.
+#include "weft/sched/carrier.hpp"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <new>
+#include <utility>
+
+#include "weft/arch/user_mode.hpp"
+#include "weft/base/assert.hpp"
+#include "weft/os/futex.hpp"
+#include "weft/os/kernel_thread.hpp"
+#include "weft/os/mapping.hpp"
+#include "weft/os/signal.hpp"
+#include "weft/sched/exceptions_kept.hpp"
+#include "weft/sched/group.hpp"
+#include "weft/sched/user_mode.hpp"
+#include "weft/sched/worker.hpp"
+
+namespace weft::sched {
+
+constinit std::atomic<carrier_lender*> lender_of_carriers{nullptr};
+constinit base::atomic<hand_off> how_to_hand_off{hand_off::direct};
+
+// --- side stacks ---
+
+namespace {
+// Handlers of the user's signals may run on it.
+constexpr std::size_t handler_room = 16 << 10;
+} // namespace
+
+void side_stack::allocate() {
+  const std::size_t guard = os::memory_page_bytes();
+  const std::size_t bytes = guard + os::round_up_to_page(os::signal_stack_bytes(handler_room));
+  void* low = nullptr;
+  if (os::map(bytes, os::page_access::read_write, &low) != 0)
+    throw std::bad_alloc();
+  if (os::protect(low, guard, os::page_access::none) != 0) {
+    os::unmap(low, bytes);
+    throw std::bad_alloc();
+  }
+  low_ = low;
+  bytes_ = bytes;
+}
+
+side_stack::~side_stack() {
+  if (low_ != nullptr)
+    os::unmap(low_, bytes_);
+}
+
+std::size_t side_stack::size() const noexcept {
+  return bytes_ - os::memory_page_bytes();
+}
+
+// --- waiting and calling ---
+
+namespace {
+
+sigset_t only(int number) noexcept {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, number);
+  return set;
+}
+
+// The paper's "naive" way: the wake-up is a signal, which is blocked but while the kernel thread waits.
+void wait_for_signal(const base::atomic<std::uint32_t>& called) noexcept {
+  const sigset_t wake_up = only(signal_of_hand_off());
+  sigset_t before;
+  ::pthread_sigmask(SIG_BLOCK, &wake_up, &before);
+  sigset_t waiting = before;
+  sigdelset(&waiting, signal_of_hand_off());
+  while (called.load_acquire() == 0) // acquire: pairs with the release in carrier::call()
+    ::sigsuspend(&waiting);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+} // namespace
+
+int signal_of_hand_off() noexcept {
+  return SIGRTMIN + 3;
+}
+
+worker* carrier::wait() noexcept {
+  if (how_to_hand_off.load_relaxed() == hand_off::sigsuspend)
+    wait_for_signal(called_);
+  while (called_.load_acquire() == 0) // acquire: pairs with the release in call()
+    os::futex_wait(&called_, 0);
+  called_.store_relaxed(0); // nobody calls again before this worker has left
+  return comes_;
+}
+
+void carrier::call(worker* w) noexcept {
+  const int id = kernel_id_;
+  comes_ = w;
+  called_.store_release(1); // GONE: *this. Pairs with the acquire in wait()
+  if (how_to_hand_off.load_relaxed() == hand_off::sigsuspend)
+    ::syscall(SYS_tgkill, ::getpid(), id, signal_of_hand_off());
+  os::futex_wake(&called_, 1);
+}
+
+void carrier::describe_this_kernel_thread() noexcept {
+  kernel_id_ = os::this_kernel_thread_id();
+  thread_pointer_ = arch::thread_pointer();
+  exceptions_ = arch::globals_of_this_kernel_thread();
+  if (::sched_getaffinity(0, sizeof bound_, &bound_) != 0)
+    bound_ = {};
+}
+
+[[gnu::noinline]] void carrier::take_aboard(worker& w) noexcept {
+  w.on = this;
+  w.exceptions = exceptions_;
+  w.own_thread_pointer.store_relaxed(thread_pointer_); // relaxed: for this kernel thread
+  w.kernel_thread_id.store_relaxed(kernel_id_);
+  weft_worker_here = &w;
+  weft_current_worker = &w;
+  // A worker that is bound to a CPU is so wherever it goes.
+  if (!CPU_EQUAL(&bound_, &w.affinity) && ::sched_setaffinity(0, sizeof w.affinity, &w.affinity) == 0)
+    bound_ = w.affinity;
+}
+
+[[gnu::noinline]] void carrier::put_ashore() noexcept {
+  weft_worker_here = nullptr;
+  weft_current_worker = &front_of_others();
+}
+
+// --- going from one to another ---
+
+void return_spare(worker& w, carrier& c) noexcept {
+  constexpr unsigned kept = 4;
+  const hand_off how = how_to_hand_off.load_relaxed();
+  if (w.spare_count < kept && (how == hand_off::direct || how == hand_off::local)) {
+    c.next = std::exchange(w.spares, &c);
+    ++w.spare_count;
+    return;
+  }
+  c.next = nullptr;
+  lender_of_carriers.load(std::memory_order_acquire)->take_back(&c);
+}
+
+namespace {
+
+// The worker has left: nothing of it is in use on the kernel thread that it stood on, whose own stack this
+// runs on.
+void depart(void* leaving) noexcept {
+  worker& w = *static_cast<worker*>(leaving);
+  carrier& left = *w.on;
+  carrier& to = *w.passing.to;
+  carrier::put_ashore();
+  if (!left.is_home())
+    return_spare(w, left);
+  to.call(&w); // GONE: w
+}
+
+} // namespace
+
+carrier* take_spare(worker& w) noexcept {
+  if (carrier* c = w.spares; c != nullptr) {
+    w.spares = std::exchange(c->next, nullptr);
+    --w.spare_count;
+    return c;
+  }
+  carrier_lender* lender = lender_of_carriers.load(std::memory_order_acquire);
+  return lender != nullptr ? lender->lend() : nullptr;
+}
+
+[[gnu::noinline]] void move_worker(worker& w, carrier& to) noexcept {
+  const exceptions_kept kept(w);
+  arch::context here_stands;
+  w.passing = {&to, &here_stands, nullptr, nullptr};
+  if (w.on->is_home())
+    group::primary_stays(w);
+  arch::swap_with(here_stands, w.on->idle, &depart, &w); // SWITCH: resumes on another kernel thread
+}
+
+void carrier::carry() noexcept {
+  for (;;) {
+    worker* w = wait();
+    if (w == nullptr)
+      return;
+    take_aboard(*w);
+    const auto passing = w->passing;
+    if (passing.then != nullptr) {
+      arch::swap_with(idle, *passing.resumes, passing.then, passing.argument);
+    } else {
+      arch::swap(idle, *passing.resumes);
+    }
+  }
+}
+
+void carrier::live() noexcept {
+  describe_this_kernel_thread();
+  carry();
+}
+
+void carrier::carry_from_home(void* self) {
+  static_cast<carrier*>(self)->carry();
+  base::panic("a worker's home was told to end");
+}
+
+void carrier::prepare_spare() {
+  nobody_ = std::make_unique<std::byte[]>(sizeof(worker) + alignof(worker));
+  gate_.allocate();
+}
+
+worker& carrier::nobody() noexcept {
+  void* room = nobody_.get();
+  std::size_t bytes = sizeof(worker) + alignof(worker);
+  auto& w = *static_cast<worker*>(std::align(alignof(worker), sizeof(worker), room, bytes));
+  w.own_thread_pointer.store_relaxed(thread_pointer_);
+  return w;
+}
+
+void carrier::prepare_home() {
+  is_home_ = true;
+  if constexpr (arch::can_preempt) {
+    rest_.allocate();
+    gate_.allocate();
+    arch::make(idle, rest_.top(), rest_.size(), &carry_from_home, this);
+  }
+}
+
+void carrier::begin_anew_after_fork() noexcept {
+  called_.store_relaxed(0);
+  describe_this_kernel_thread();
+  if constexpr (arch::can_preempt)
+    arch::make(idle, rest_.top(), rest_.size(), &carry_from_home, this);
+}
+
+// --- gates ---
+
+void carrier::make_gate(arch::context& gate, arch::context* resident) noexcept {
+  resident_ = resident;
+  arch::make(gate, gate_.top(), gate_.size(), &pass_through_gate, this);
+}
+
+bool carrier::is_gate(const arch::context& c) const noexcept {
+  const auto* const sp = static_cast<const std::byte*>(arch::stack_pointer_of(c));
+  const auto* const top = static_cast<const std::byte*>(gate_.top());
+  return sp <= top && sp > top - gate_.size();
+}
+
+void carrier::pass_through_gate(void* argument) {
+  worker& w = here();
+  auto& self = *static_cast<carrier*>(argument);
+  w.passing = {&self, self.resident_, nullptr, nullptr};
+  arch::restore_with(w.on->idle, &depart, &w);
+}
+
+} // namespace weft::sched

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// A kernel thread that workers run on. A worker begins on its home, and ends there. A thread that must keep
+// the kernel thread on which it was preempted (preemption::own_kernel_thread) holds it captive: it waits
+// there, in the handler of the tick, and the worker goes on on another one, a spare. Homes are never held
+// captive, so a worker can always go home.
+//
+// The protocol: a kernel thread without a worker waits in wait(); call() gives it one, once. Whoever calls
+// has left everything that the worker needs (its stack above all) before, and touches neither worker nor
+// carrier after. docs/design/preemption.md has the argument.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include <sched.h>
+
+#include "weft/arch/arch.hpp"
+#include "weft/arch/exception_state.hpp"
+#include "weft/base/atomic.hpp"
+#include "weft/base/export.hpp"
+#include "weft/unit/descriptor.hpp"
+
+namespace weft::sched {
+
+using unit::descriptor;
+
+struct worker;
+
+// A small stack of a kernel thread's own, with a guard below it.
+class side_stack {
+ public:
+  side_stack() = default;
+  ~side_stack();
+  side_stack(const side_stack&) = delete;
+  side_stack& operator=(const side_stack&) = delete;
+  // Errors: std::bad_alloc; nothing has changed then.
+  void allocate();
+  [[nodiscard]] void* top() const noexcept { return static_cast<std::byte*>(low_) + bytes_; }
+  // Without the guard.
+  [[nodiscard]] std::size_t size() const noexcept;
+
+ private:
+  void* low_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+class WEFT_API carrier {
+ public:
+  // A spare, to be lived by its own kernel thread: live().
+  carrier() = default;
+  // Errors: std::bad_alloc.
+  void prepare_spare();
+  void prepare_home();
+
+  // The life of a spare: carries one worker after the other until end() is called while it has none.
+  // Contexts: the kernel thread that it is.
+  void live() noexcept;
+  void end() noexcept { call(nullptr); }
+  // The calling kernel thread's, once, by the one who is about to carry.
+  void describe_this_kernel_thread() noexcept;
+
+  // Whether `c` is what make_gate() made last.
+  [[nodiscard]] bool is_gate(const arch::context& c) const noexcept;
+  [[nodiscard]] bool is_home() const noexcept { return is_home_; }
+
+  // The worker that goes on here next; null: none will. Contexts: the kernel thread that it is, without a
+  // worker.
+  worker* wait() noexcept;
+  // GONE for the caller: `w`, and *this if `w` is null.
+  void call(worker* w) noexcept;
+  // The worker becomes the calling kernel thread's, which is *this.
+  void take_aboard(worker& w) noexcept;
+  // And no more. Contexts: in the runtime, the kernel thread that it is.
+  static void put_ashore() noexcept;
+  // Makes the context by which a worker comes here, wherever it stands when it continues it. It goes on with
+  // `resident`; null: with the captive that waits here. Contexts: nobody is in the gate that was made before.
+  void make_gate(arch::context& gate, arch::context* resident) noexcept;
+  // For one that goes on without a worker: what stands for it in weft_worker_here. Only the fields that the
+  // way into the runtime reads are there.
+  worker& nobody() noexcept;
+  // Whether a thread runs here without a worker; when it was seen to compute, for whoever ticks.
+  base::atomic<bool> away{false};
+  std::int64_t computed_ns = 0;
+  [[nodiscard]] int kernel_id() const noexcept { return kernel_id_; }
+
+  // The child of fork() runs on a copy of the caller's kernel thread: that is its worker's home now.
+  void begin_anew_after_fork() noexcept;
+
+  carrier* next = nullptr; // in a list of spares; its holder's
+  arch::context idle{};    // where it waits while no captive holds it
+
+ private:
+  [[noreturn]] static void carry_from_home(void* self);
+  [[noreturn]] static void pass_through_gate(void* self);
+  void carry() noexcept;
+
+  base::atomic<std::uint32_t> called_{0}; // a futex; 1: `comes_` says who
+  worker* comes_ = nullptr;
+  bool is_home_ = false;
+  int kernel_id_ = 0;
+  void* thread_pointer_ = nullptr;
+  arch::exception_globals* exceptions_ = nullptr;
+  cpu_set_t bound_{};
+  arch::context* resident_ = nullptr;
+  side_stack gate_;                     // where a gate's code runs
+  std::unique_ptr<std::byte[]> nobody_; // a spare's; as large as a worker
+  side_stack rest_;                     // a home's: where it waits, for its own stack is the loop's
+};
+
+// Who has spare carriers. One for the process, set before the first thread needs one. Contexts of both: in
+// the runtime, also in the handler of ticks. Switches: never.
+class carrier_lender {
+ public:
+  // Null: there is none now; one may come soon.
+  virtual carrier* lend() noexcept = 0;
+  virtual void take_back(carrier* first) noexcept = 0; // a list
+
+ protected:
+  ~carrier_lender() = default;
+};
+WEFT_API extern std::atomic<carrier_lender*> lender_of_carriers;
+
+// How kernel threads pass a worker on: ours, and what the paper compares (its Fig. 6). Read at each step.
+enum class hand_off : std::uint8_t {
+  direct,     // from captive to captive, if that is next; spares by worker first
+  local,      // always by the loop, on a spare: the paper's "futex + local pools"
+  global,     // the same, spares from the process's list alone: its "futex"
+  sigsuspend, // the same, and waiting for a signal: its "naive"
+};
+WEFT_API extern base::atomic<hand_off> how_to_hand_off;
+// The signal of `sigsuspend`, which whoever chooses it handles.
+int signal_of_hand_off() noexcept;
+
+// Whoever runs this on `w` goes on on `to`, and so do the worker and its loop. Contexts: in the runtime, a
+// thread or the loop. Switches: no thread, but the kernel thread.
+void move_worker(worker& w, carrier& to) noexcept;
+// A spare for `w` to go on on; null: there is none now.
+carrier* take_spare(worker& w) noexcept;
+void return_spare(worker& w, carrier& c) noexcept;
+
+} // namespace weft::sched
