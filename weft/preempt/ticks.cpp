@@ -10,10 +10,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <iterator>
 #include <mutex>
 #include <new>
 #include <system_error>
 
+#include "weft/arch/signal_return.hpp"
 #include "weft/arch/user_mode.hpp"
 #include "weft/base/assert.hpp"
 #include "weft/base/knob.hpp"
@@ -22,6 +24,7 @@
 #include "weft/os/kernel_thread.hpp"
 #include "weft/os/signal.hpp"
 #include "weft/preempt/donors.hpp"
+#include "weft/preempt/tick_sources.hpp"
 
 namespace weft::preempt {
 namespace {
@@ -43,14 +46,14 @@ constinit base::integer_knob signal_knob{"WEFT_PREEMPTION_SIGNAL",
                                          base::knob_scale::count,
                                          "number of the signal that preempts; the default is one that "
                                          "debuggers let pass"};
-const base::knob_list listed{interval_knob, signal_knob};
+// In the order of tick_source.
+constexpr const char* source_names[] = {"monitor", "creation_time", "aligned", "one_to_all", "chain"};
+constinit base::choice_knob source_knob{"WEFT_PREEMPTION_TICKS", 0, source_names,
+                                        "where the ticks of preemptible threads come from"};
+const base::knob_list listed{interval_knob, signal_knob, source_knob};
 
 base::atomic<std::uint64_t> flags_left;
-base::atomic<std::uint64_t> signals_sent;
 base::atomic<std::uint64_t> preemptions_done;
-
-// What tells our signals from others of the same number.
-const char cookie = 0;
 
 struct sigaction before_us;
 
@@ -88,8 +91,10 @@ void on_tick(int number, siginfo_t* info, void* context) {
   auto& interrupted = *static_cast<ucontext_t*>(context);
   sched::worker_front& front = sched::here();
   const std::uint32_t attention = front.attention.load_relaxed();
-  if (info->si_value.sival_ptr != &cookie) {
+  if (!is_tick(*info)) {
     chain(number, info, context);
+  } else if (!pass_on(*info)) {
+    // for another kernel thread
   } else if ((attention & sched::user_code) != 0) {
     user_mode& thread = user_mode::behind(front);
     worker* const before = worker_here();
@@ -97,24 +102,18 @@ void on_tick(int number, siginfo_t* info, void* context) {
       thread.remember_tick();
     } else if (worker* const now = thread.preempt()) {
       preemptions_done.fetch_add_relaxed(1);
-      if (now != before)
+      const std::uint64_t features = arch::features_of_frame(interrupted);
+      if (features == 0 && now != before)
         adapt(interrupted, number);
       thread.return_to_user_mode();
+      errno = kept;
+      if (features != 0)
+        arch::return_from_signal(interrupted, features);
     }
   } else if ((attention & sched::not_a_worker) == 0) {
     static_cast<worker&>(front).tick_flag.store_relaxed(sched::whichever_thread);
   }
   errno = kept; // the thread's own still: it keeps its TLS block, or its kernel thread
-}
-
-void send_tick(std::int32_t kernel_id, int number) noexcept {
-  siginfo_t info = {};
-  info.si_code = SI_QUEUE;
-  info.si_pid = ::getpid();
-  info.si_uid = ::getuid();
-  info.si_value.sival_ptr = const_cast<char*>(&cookie);
-  if (::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), kernel_id, number, &info) == 0)
-    signals_sent.fetch_add_relaxed(1);
 }
 
 // --- the monitor ---
@@ -159,6 +158,7 @@ class monitor {
     const std::scoped_lock held(lock_);
     if (running_)
       return;
+    prepare_to_send();
     take_signal();
     ending_.store_relaxed(0);
     sigset_t before;
@@ -181,7 +181,7 @@ class monitor {
     if (!running_)
       return;
     ending_.store_release(1);
-    os::futex_wake(&ending_, 1);
+    look_again();
     user_mode::live().fetch_add_relaxed(1); // so that the monitor cannot fall asleep on a 0 after the wake
     os::futex_wake(&user_mode::live(), 1);
     thread_.join();
@@ -192,6 +192,7 @@ class monitor {
   void forget_after_fork() noexcept {
     if (running_)
       give_signal_back();
+    forget_timers_after_fork();
     ::new (static_cast<void*>(this)) monitor;
   }
   base::atomic<std::int64_t> interval_ns{0}; // 0: as the environment says
@@ -200,23 +201,38 @@ class monitor {
     return set != 0 ? set : interval_knob.get() * 1000;
   }
   [[nodiscard]] int number() const noexcept { return number_; }
+  // The interval or the source is another one now.
+  void look_again() noexcept {
+    changes_.fetch_add_relaxed(1);
+    os::futex_wake(&changes_, 1);
+  }
 
  private:
-  // Looks four times an interval, and up to sixteen times more rarely while nobody is waited for.
+  // Looks four times an interval, and up to sixteen times more rarely while nobody is waited for; or sees to
+  // the timers, where ticks come from these.
   void watch() noexcept {
     os::name_this_kernel_thread("weft-monitor");
     ::prctl(PR_SET_TIMERSLACK, 1UL);
     for (std::int64_t pauses = 1; ending_.load_acquire() == 0;) {
+      const std::uint32_t changes = changes_.load_acquire();
       if (user_mode::live().load_relaxed() == 0) {
+        end_timers();
         os::futex_wait(&user_mode::live(), 0);
         pauses = 1;
         continue;
       }
-      os::futex_wait_until(&ending_, 0, os::now_ns() + pauses * interval() / 4);
+      if (const tick_source source = tick_source_in_use(); source != tick_source::monitor) {
+        const std::int64_t pause = tend_timers(source, interval(), number_);
+        os::futex_wait_until(&changes_, changes, os::now_ns() + pause);
+        continue;
+      }
+      end_timers();
+      os::futex_wait_until(&changes_, changes, os::now_ns() + pauses * interval() / 4);
       look l{os::now_ns(), interval(), number_, false};
       sched::for_each_worker(&look_at, &l);
       pauses = l.waited_for ? 1 : std::min<std::int64_t>(pauses * 2, 16);
     }
+    end_timers();
   }
   void take_signal() {
     number_ = static_cast<int>(signal_knob.get());
@@ -238,6 +254,7 @@ class monitor {
   std::mutex lock_;
   os::kernel_thread thread_;
   base::atomic<std::uint32_t> ending_{0};
+  base::atomic<std::uint32_t> changes_{0};
   bool running_ = false;
   int number_ = 0;
 };
@@ -284,6 +301,18 @@ void set_interval(std::chrono::nanoseconds interval) {
   if (interval < std::chrono::microseconds(least_interval_us) || interval > std::chrono::seconds(1))
     refuse(std::errc::invalid_argument, "weft: an interval of preemption is 50 us to 1 s");
   process_monitor().interval_ns.store_relaxed(interval.count());
+  process_monitor().look_again();
+}
+
+void set_tick_source(tick_source source) {
+  if (static_cast<std::size_t>(source) >= std::size(source_names))
+    refuse(std::errc::invalid_argument, "weft: no such source of ticks");
+  source_knob.set(static_cast<unsigned>(source));
+  process_monitor().look_again();
+}
+
+tick_source tick_source_in_use() noexcept {
+  return static_cast<tick_source>(source_knob.get());
 }
 
 std::chrono::nanoseconds interval() noexcept {
@@ -291,11 +320,13 @@ std::chrono::nanoseconds interval() noexcept {
 }
 
 tick_counts counts() noexcept {
-  return {flags_left.load_relaxed(), signals_sent.load_relaxed(), preemptions_done.load_relaxed()};
+  return {flags_left.load_relaxed(), ticks_sent(), preemptions_done.load_relaxed()};
 }
 
 void tick_self() noexcept {
-  send_tick(os::this_kernel_thread_id(), process_monitor().number());
+  const worker* const w = worker_here();
+  send_tick(w != nullptr ? w->kernel_thread_id.load_relaxed() : os::this_kernel_thread_id(),
+            process_monitor().number());
 }
 
 } // namespace weft::preempt

@@ -95,6 +95,9 @@ class idle_observer {
 struct alignas(64) worker : worker_front {
   worker(group& g, unsigned number);
   ~worker();
+  // Its memory is only ever a worker's again: handlers of signals may look at one that has just gone.
+  WEFT_API static void* operator new(std::size_t bytes);
+  WEFT_API static void operator delete(void* room) noexcept;
 
   // --- used at starts and ends ---
   memory::object_cache<descriptor> descriptors;
