@@ -203,7 +203,8 @@ int measure_overhead(bench::recorder& rec, const asked& a) {
 int measure_arrival(bench::recorder& rec, const asked& a) {
   std::atomic<bool> enough{false};
   std::atomic<int> running{0};
-  weft::thread_attributes low = on_worker(0, a.kind), high = on_worker(0, preemption::none);
+  const unsigned last = rec.opt().workers; // the caller keeps the first one
+  weft::thread_attributes low = on_worker(last, a.kind), high = on_worker(last, preemption::none);
   low.level = 10;
   high.level = -10;
   weft::thread computes(low, [&] {
@@ -238,6 +239,7 @@ int main(int argc, char** argv) {
   o.pools = weft::sched::arrangement::pool_per_worker;
   o.bind = true;
   if (a.what == "arrival") {
+    ++o.workers;
     o.pools = weft::sched::arrangement::custom;
     o.make_scheduler = [](unsigned) {
       return std::make_shared<weft::fifo_scheduler>(

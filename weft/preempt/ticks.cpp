@@ -122,32 +122,49 @@ struct look {
   std::int64_t now;
   std::int64_t interval;
   int number;
-  bool waited_for; // somebody was found that others wait for
+  bool waited_for = false;    // somebody was found that others wait for,
+  std::int64_t due = INT64_MAX; // and this is when the next one must be told
+
+  void look_again_at(std::int64_t when) noexcept { due = std::min(due, when); }
 };
 
-// One look at a worker: the thread that it found there the last time had better be gone.
+// Where flags were ignored so often in a row the next ticks are signals at once: whose threads only compute
+// costs one look an interval.
+constexpr std::uint8_t flags_to_ignore = 3, signals_at_once = 16;
+
+// One look at a worker: the thread that it found there the last time had better be gone. Who took over after
+// a signal counts from the signal, and may be told of the next tick as early as a quarter of an interval
+// after it began.
 void look_at(worker& w, void* argument) {
   look& l = *static_cast<look*>(argument);
   const std::uint32_t serial = w.user_mode_serial.load_relaxed();
   if (serial == 0)
     return; // in the runtime, or cooperative
-  const bool waited_for =
-      w.others_wait.load_relaxed() || (w.attention.load_relaxed() & sched::inbox_waiting) != 0;
-  l.waited_for = l.waited_for || waited_for;
-  if (serial != w.ticked_serial) {
+  if (w.ticked_serial == 0) {
+    w.ticked_serial = serial;
+  } else if (serial != w.ticked_serial) {
     w.ticked_serial = serial;
     w.ticked_since = l.now;
-    return;
+    w.flags_ignored = 0; // the one before left of its own accord
   }
-  const std::int64_t ran = l.now - w.ticked_since;
-  if (!waited_for || ran < l.interval)
+  if (!w.others_wait.load_relaxed() && (w.attention.load_relaxed() & sched::inbox_waiting) == 0)
     return;
-  if (ran < l.interval + l.interval / 4) {
-    w.tick_flag.store_relaxed(serial);
-    flags_left.fetch_add_relaxed(1);
-    return;
+  l.waited_for = true;
+  const std::int64_t flag_at = w.ticked_since + l.interval, signal_at = flag_at + l.interval / 4;
+  const bool at_once = w.flags_ignored >= flags_to_ignore;
+  if (l.now < flag_at)
+    return l.look_again_at(flag_at);
+  if (l.now < signal_at && !at_once) {
+    if (w.tick_flag.load_relaxed() != serial) {
+      w.tick_flag.store_relaxed(serial);
+      flags_left.fetch_add_relaxed(1);
+    }
+    return l.look_again_at(signal_at);
   }
+  w.flags_ignored = static_cast<std::uint8_t>((w.flags_ignored + 1) % (flags_to_ignore + signals_at_once));
+  w.ticked_serial = 0;
   w.ticked_since = l.now;
+  l.look_again_at(l.now + l.interval);
   if (const std::int32_t kernel_id = w.kernel_thread_id.load_relaxed(); kernel_id != 0)
     send_tick(kernel_id, l.number);
 }
@@ -208,31 +225,36 @@ class monitor {
   }
 
  private:
-  // Looks four times an interval, and up to sixteen times more rarely while nobody is waited for; or sees to
-  // the timers, where ticks come from these.
+  // Looks when somebody is due, or, while nobody is waited for, ever more rarely; or sees to the timers, where
+  // ticks come from these.
   void watch() noexcept {
     os::name_this_kernel_thread("weft-monitor");
     ::prctl(PR_SET_TIMERSLACK, 1UL);
-    for (std::int64_t pauses = 1; ending_.load_acquire() == 0;) {
+    std::int64_t pause = 0;
+    while (ending_.load_acquire() == 0) {
       const std::uint32_t changes = changes_.load_acquire();
       if (user_mode::live().load_relaxed() == 0) {
         end_timers();
         os::futex_wait(&user_mode::live(), 0);
-        pauses = 1;
+        pause = 0;
         continue;
       }
       if (const tick_source source = tick_source_in_use(); source != tick_source::monitor) {
-        const std::int64_t pause = tend_timers(source, interval(), number_);
-        os::futex_wait_until(&changes_, changes, os::now_ns() + pause);
+        const std::int64_t good_for = tend_timers(source, interval(), number_);
+        os::futex_wait_until(&changes_, changes, os::now_ns() + good_for);
         continue;
       }
       end_timers();
-      os::futex_wait_until(&changes_, changes, os::now_ns() + pauses * interval() / 4);
-      look l{os::now_ns(), interval(), number_, false};
+      look l{os::now_ns(), interval(), number_};
       sched::for_each_worker(&look_at, &l);
-      pauses = l.waited_for ? 1 : std::min<std::int64_t>(pauses * 2, 16);
+      pause = l.waited_for ? 0 : std::clamp(2 * pause, l.interval / 4, longest_pause(l.interval));
+      os::futex_wait_until(&changes_, changes, l.waited_for ? l.due : l.now + pause);
     }
     end_timers();
+  }
+  // While nobody is waited for: a new arrival is noticed so much later.
+  static std::int64_t longest_pause(std::int64_t interval) noexcept {
+    return std::max(4 * interval, std::min<std::int64_t>(16 * interval, 5'000'000));
   }
   void take_signal() {
     number_ = static_cast<int>(signal_knob.get());

@@ -158,6 +158,7 @@ struct alignas(64) worker : worker_front {
   base::atomic<bool> others_wait{false};    // when that thread went to user mode
   std::uint32_t ticked_serial = 0;          // whoever ticks: what it saw last, and since when
   deadline ticked_since = 0;
+  std::uint8_t flags_ignored = 0; // in a row
   void* front = nullptr; // what a front (abt) calls this worker; its own, set before the worker starts
 
   void ask(std::uint32_t bits) noexcept { attention.fetch_or_acq_rel(bits); }
