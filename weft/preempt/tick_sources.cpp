@@ -43,7 +43,8 @@ constinit base::atomic<std::int32_t> process_id{0}; // getpid() is a system call
 
 constexpr std::size_t plain = 0;                                // for whatever runs there
 constexpr std::size_t for_all = 1;                              // send it on to all others
-constexpr std::size_t for_worker = 2;                           // + place: of that worker's timer
+constexpr std::size_t for_calls = 2;                            // the watchdog's question, no tick
+constexpr std::size_t for_worker = 3;                           // + place: of that worker's timer
 constexpr std::size_t for_next = for_worker + most_workers;     // + place: send it on to the next from there
 constexpr std::size_t mark_count = for_next + most_workers + 1; // the last place's next is none
 const std::array<char, mark_count> marks{};
@@ -63,7 +64,7 @@ void send(std::int32_t kernel_id, int number, std::size_t mark) noexcept {
   info.si_code = SI_QUEUE;
   info.si_pid = process_id.load_relaxed();
   info.si_value.sival_ptr = address_of_mark(mark);
-  if (::syscall(SYS_rt_tgsigqueueinfo, info.si_pid, kernel_id, number, &info) == 0)
+  if (::syscall(SYS_rt_tgsigqueueinfo, info.si_pid, kernel_id, number, &info) == 0 && mark != for_calls)
     sent.fetch_add_relaxed(1);
 }
 
@@ -280,6 +281,14 @@ void forget_timers_after_fork() noexcept {
 
 void send_tick(std::int32_t kernel_id, int number) noexcept {
   send(kernel_id, number, plain);
+}
+
+void ask_for_calls(std::int32_t kernel_id, int number) noexcept {
+  send(kernel_id, number, for_calls);
+}
+
+bool asks_for_calls(const siginfo_t& info) noexcept {
+  return mark_of(info) == for_calls;
 }
 
 bool is_tick(const siginfo_t& info) noexcept {

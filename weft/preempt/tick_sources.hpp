@@ -49,6 +49,10 @@ void prepare_to_send() noexcept;
 
 // Sends a kernel thread a tick for whatever it runs. SIGNAL-SAFE.
 void send_tick(std::int32_t kernel_id, int number) noexcept;
+// Asks a kernel thread what it is doing, for the watchdog; and whether the signal is that question.
+// SIGNAL-SAFE.
+void ask_for_calls(std::int32_t kernel_id, int number) noexcept;
+[[nodiscard]] bool asks_for_calls(const siginfo_t& info) noexcept;
 // Whether the signal is one of ours. SIGNAL-SAFE.
 [[nodiscard]] bool is_tick(const siginfo_t& info) noexcept;
 // Sends a tick on to whom else it is for. False: it was not for the calling kernel thread. SIGNAL-SAFE.

@@ -24,7 +24,9 @@
 #include "weft/os/kernel_thread.hpp"
 #include "weft/os/signal.hpp"
 #include "weft/preempt/donors.hpp"
+#include "weft/preempt/signal_use.hpp"
 #include "weft/preempt/tick_sources.hpp"
+#include "weft/preempt/watchdog.hpp"
 
 namespace weft::preempt {
 namespace {
@@ -91,7 +93,9 @@ void on_tick(int number, siginfo_t* info, void* context) {
   auto& interrupted = *static_cast<ucontext_t*>(context);
   sched::worker_front& front = sched::here();
   const std::uint32_t attention = front.attention.load_relaxed();
-  if (!is_tick(*info)) {
+  if (asks_for_calls(*info)) {
+    answer_watchdog(reinterpret_cast<const void*>(arch::program_counter(interrupted)));
+  } else if (!is_tick(*info)) {
     chain(number, info, context);
   } else if (!pass_on(*info)) {
     // for another kernel thread
@@ -169,14 +173,65 @@ void look_at(worker& w, void* argument) {
     send_tick(kernel_id, l.number);
 }
 
+// --- the signal ---
+
+class our_signal {
+ public:
+  int use() {
+    const std::scoped_lock held(lock_);
+    if (users_ == 0)
+      take();
+    ++users_;
+    return number_;
+  }
+  void unuse() noexcept {
+    const std::scoped_lock held(lock_);
+    if (--users_ == 0)
+      give_back();
+  }
+  void forget_after_fork() noexcept {
+    if (users_ != 0)
+      give_back();
+    ::new (static_cast<void*>(this)) our_signal;
+  }
+
+ private:
+  void take() {
+    prepare_to_send();
+    number_ = static_cast<int>(signal_knob.get());
+    struct sigaction ours = {};
+    ours.sa_sigaction = &on_tick;
+    ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER;
+    sigemptyset(&ours.sa_mask);
+    if (::sigaction(number_, &ours, &before_us) != 0)
+      refuse(std::errc::invalid_argument, "weft: WEFT_PREEMPTION_SIGNAL names no signal that can be handled");
+  }
+  // Unless somebody has put another handler over ours, which may call it.
+  void give_back() noexcept {
+    struct sigaction now = {};
+    if (::sigaction(number_, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) != 0 &&
+        now.sa_sigaction == &on_tick)
+      ::sigaction(number_, &before_us, nullptr);
+  }
+
+  std::mutex lock_;
+  unsigned users_ = 0;
+  int number_ = 0;
+};
+
+our_signal& process_signal() noexcept {
+  alignas(our_signal) static std::byte room[sizeof(our_signal)]; // outlives all statics
+  static auto* made = ::new (static_cast<void*>(room)) our_signal;
+  return *made;
+}
+
 class monitor {
  public:
   void start() {
     const std::scoped_lock held(lock_);
     if (running_)
       return;
-    prepare_to_send();
-    take_signal();
+    number_ = use_signal();
     ending_.store_relaxed(0);
     sigset_t before;
     os::block_all_signals(&before);
@@ -188,7 +243,7 @@ class monitor {
         this, 64 << 10);
     os::restore_signal_mask(before);
     if (error != 0) {
-      give_signal_back();
+      unuse_signal();
       throw std::system_error(error, std::generic_category(), "weft: no kernel thread for the monitor");
     }
     running_ = true;
@@ -203,12 +258,10 @@ class monitor {
     os::futex_wake(&user_mode::live(), 1);
     thread_.join();
     user_mode::live().fetch_sub_relaxed(1);
-    give_signal_back();
+    unuse_signal();
     running_ = false;
   }
   void forget_after_fork() noexcept {
-    if (running_)
-      give_signal_back();
     forget_timers_after_fork();
     ::new (static_cast<void*>(this)) monitor;
   }
@@ -256,23 +309,6 @@ class monitor {
   static std::int64_t longest_pause(std::int64_t interval) noexcept {
     return std::max(4 * interval, std::min<std::int64_t>(16 * interval, 5'000'000));
   }
-  void take_signal() {
-    number_ = static_cast<int>(signal_knob.get());
-    struct sigaction ours = {};
-    ours.sa_sigaction = &on_tick;
-    ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER;
-    sigemptyset(&ours.sa_mask);
-    if (::sigaction(number_, &ours, &before_us) != 0)
-      refuse(std::errc::invalid_argument, "weft: WEFT_PREEMPTION_SIGNAL names no signal that can be handled");
-  }
-  // Unless somebody has put another handler over ours, which may call it.
-  void give_signal_back() noexcept {
-    struct sigaction now = {};
-    if (::sigaction(number_, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) != 0 &&
-        now.sa_sigaction == &on_tick)
-      ::sigaction(number_, &before_us, nullptr);
-  }
-
   std::mutex lock_;
   os::kernel_thread thread_;
   base::atomic<std::uint32_t> ending_{0};
@@ -288,6 +324,14 @@ monitor& process_monitor() noexcept {
 }
 
 } // namespace
+
+int use_signal() {
+  return process_signal().use();
+}
+
+void unuse_signal() noexcept {
+  process_signal().unuse();
+}
 
 bool prepare(sched::preemption kind, std::size_t workers) {
   if (arch::sanitizer::watches_frames) {
@@ -315,6 +359,8 @@ void stop() noexcept {
 }
 
 void forget_after_fork() noexcept {
+  process_signal().forget_after_fork();
+  forget_watchdog_after_fork();
   process_monitor().forget_after_fork();
   forget_donors_after_fork();
 }

@@ -92,6 +92,14 @@ class idle_observer {
   ~idle_observer() = default;
 };
 
+// What a watchdog has seen of a worker: the same since then?
+struct watched_state {
+  const descriptor* unit = nullptr;
+  std::int32_t budget = 0;
+  deadline since = 0;
+  bool told = false;
+};
+
 struct alignas(64) worker : worker_front {
   worker(group& g, unsigned number);
   ~worker();
@@ -159,6 +167,7 @@ struct alignas(64) worker : worker_front {
   std::uint32_t ticked_serial = 0;          // whoever ticks: what it saw last, and since when
   deadline ticked_since = 0;
   std::uint8_t flags_ignored = 0; // in a row
+  watched_state watched;          // whoever keeps watch: what it saw last
   void* front = nullptr; // what a front (abt) calls this worker; its own, set before the worker starts
 
   void ask(std::uint32_t bits) noexcept { attention.fetch_or_acq_rel(bits); }
