@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// preemption of kernel threads by the kernel, on one CPU: sched_yield() in place of a tick to oneself, and the
-// kernel's own ticks, whose interval --n does not change.
+// preemption of kernel threads by the kernel, on one CPU: sched_yield() in place of a tick to oneself, and
+// the kernel's own ticks, whose interval --n does not change.
 #include <sched.h>
 
 #include <thread>

@@ -242,8 +242,8 @@ int main(int argc, char** argv) {
     ++o.workers;
     o.pools = weft::sched::arrangement::custom;
     o.make_scheduler = [](unsigned) {
-      return std::make_shared<weft::fifo_scheduler>(
-          std::vector<std::shared_ptr<weft::pool>>{weft::make_pool(weft::order::priority, weft::access::mpsc)});
+      return std::make_shared<weft::fifo_scheduler>(std::vector<std::shared_ptr<weft::pool>>{
+          weft::make_pool(weft::order::priority, weft::access::mpsc)});
     };
   }
   const weft::runtime::scope runtime(o);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 // preemption: what it costs that others can make a thread leave. n: the interval of the ticks, in us.
 //
-// switch.<kind>          two threads on one worker, each of which sends itself a tick as soon as it runs, so no
+// switch.<kind>          two threads on one worker, each of which sends itself a tick as soon as it runs, so
+// no
 //                        timer and no other core has part in it: from the last instruction of one to the
 //                        first of the other, one reading of the clock included. A sample is the median of
 //                        `rounds` preemptions.
-// tick.<kind>[.<source>] two threads for each worker that do nothing but read the clock, preempted by ticks: the
-//                        same, with all that the tick costs whom it interrupts. `lost` is the mean of all gaps
-//                        above a microsecond, a switch or not: what Fig. 4 of the paper shows.
+// tick.<kind>[.<source>] two threads for each worker that do nothing but read the clock, preempted by ticks:
+// the
+//                        same, with all that the tick costs whom it interrupts. `lost` is the mean of all
+//                        gaps above a microsecond, a switch or not: what Fig. 4 of the paper shows.
 // overhead.<kind>[.<source>]  ten threads for each worker that compute, beside the same work by cooperative
 //                        ones: CPU time of the process, in percent more. Both are measured in turn, so that a
 //                        busy minute hits them alike. `timer`: cooperative threads beside a timer for each
@@ -16,7 +18,8 @@
 // arrival.<kind>         from the push of a thread by another kernel thread to its first instruction, on a
 //                        worker whose thread computes.
 //
-// "Lightweight Preemptive User-Level Threads" (Shiina, Iwasaki, Taura, Balaji, PPoPP 2021): Table 1, Fig. 4, Fig. 6.
+// "Lightweight Preemptive User-Level Threads" (Shiina, Iwasaki, Taura, Balaji, PPoPP 2021): Table 1, Fig. 4,
+// Fig. 6.
 #pragma once
 
 #include <time.h>

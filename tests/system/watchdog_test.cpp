@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A thread that spins without yielding until 1,000 others have run: preemptible, it lets them; cooperative, it
-// is named by the watchdog, once, with its calls. Nothing else is.
+// A thread that spins without yielding until 1,000 others have run: preemptible, it lets them; cooperative,
+// it is named by the watchdog, once, with its calls. Nothing else is.
 #include <gtest/gtest.h>
 
 #include <time.h>
@@ -97,8 +97,10 @@ WEFT_SCENARIO(well_behaved) {
 
 WEFT_SCENARIO(blocked_twice) {
   weft::runtime::start({.workers = 1});
-  for (int i = 0; i < 2; ++i)
-    weft::thread({.name = "blocked"}, [] { blocks_in_the_kernel(); }).join();
+  for (int i = 0; i < 2; ++i) {
+    weft::thread({.name = "blocked"}, [] { blocks_in_the_kernel(); }).join(); // the question ends its sleep
+    weft::this_thread::sleep_for(std::chrono::milliseconds(300));             // the answer is written meanwhile
+  }
   weft::runtime::stop();
   return 0;
 }
@@ -169,8 +171,7 @@ weft::tests::scenario_settings with_limit(int ms, std::string argument = {},
 constexpr const char* report = "watchdog: thread \"";
 
 TEST(watchdog, names_a_thread_that_spins_once_with_its_calls) {
-  const outcome o = run("spinner_beside_a_thousand",
-                        with_limit(100, "0", std::chrono::seconds(3)));
+  const outcome o = run("spinner_beside_a_thousand", with_limit(100, "0", std::chrono::seconds(3)));
   EXPECT_TRUE(o.hung) << o.describe(); // it would spin for ever
   EXPECT_EQ(count_of(report, o.output), 1U + count_of("thread \"main\"", o.output)) << o.describe();
   EXPECT_TRUE(o.contains("thread \"spinner\"")) << o.describe();

@@ -21,12 +21,12 @@ extern "C" [[noreturn]] void weft_return_from_signal(const greg_t* registers, co
 // Which vector state the kernel's frame holds, as XCR0 counts it; 0: unknown, so only rt_sigreturn will do
 // (valgrind's frames; FXSAVE alone). SIGNAL-SAFE.
 [[nodiscard]] inline std::uint64_t features_of_frame(const ucontext_t& interrupted) noexcept {
-  struct described {            // what the kernel writes to the end of the FXSAVE area
+  struct described { // what the kernel writes to the end of the FXSAVE area
     std::uint32_t magic;
     std::uint32_t extended_size;
     std::uint64_t features;
   };
-  constexpr std::uint32_t xsave_follows = 0x46505853; // FP_XSTATE_MAGIC1
+  constexpr std::uint32_t xsave_follows = 0x46505853;  // FP_XSTATE_MAGIC1
   constexpr std::size_t place = 464, compaction = 520; // of that, and of XCOMP_BV: 0 in the standard format
   const auto* const frame = reinterpret_cast<const std::byte*>(interrupted.uc_mcontext.fpregs);
   if (frame == nullptr || reinterpret_cast<std::uintptr_t>(frame) % 64 != 0)

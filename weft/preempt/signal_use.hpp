@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The one signal of this room (WEFT_PREEMPTION_SIGNAL): taken while the monitor or the watchdog wants it, then
-// given back. A handler that was there before gets the signals that are not ours.
+// The one signal of this room (WEFT_PREEMPTION_SIGNAL): taken while the monitor or the watchdog wants it,
+// then given back. A handler that was there before gets the signals that are not ours.
 #pragma once
 
 namespace weft::preempt {

@@ -72,8 +72,8 @@ worker* worker_here() noexcept {
   return sched::weft_worker_here;
 }
 
-// The kernel thread to signal if the worker there runs a preemptible thread in user mode; else 0. RACY: it may
-// have stopped doing so; then the signal does nothing.
+// The kernel thread to signal if the worker there runs a preemptible thread in user mode; else 0. RACY: it
+// may have stopped doing so; then the signal does nothing.
 std::int32_t to_be_told(std::size_t at) noexcept {
   const worker* const w = places[at].who.load_acquire();
   if (w == nullptr || w == worker_here() || w->user_mode_serial.load_relaxed() == 0)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Where ticks come from: the monitor (ticks.hpp), or the timers of "Lightweight Preemptive User-Level Threads"
-// (PPoPP 2021, section 3.2), which send signals whether anybody waits or not. For comparison, and for
-// machines on which every worker is busy with preemptible threads and no CPU is left for the monitor.
+// Where ticks come from: the monitor (ticks.hpp), or the timers of "Lightweight Preemptive User-Level
+// Threads" (PPoPP 2021, section 3.2), which send signals whether anybody waits or not. For comparison, and
+// for machines on which every worker is busy with preemptible threads and no CPU is left for the monitor.
 //
 // A timer of the kernel's is bound to a kernel thread, and a worker may go on on another one. So a timer's
-// signal says whose it is: where it finds another worker, or none, it is sent on to the kernel thread that the
-// worker is on. The monitor's kernel thread looks every few intervals and makes the timer anew there.
+// signal says whose it is: where it finds another worker, or none, it is sent on to the kernel thread that
+// the worker is on. The monitor's kernel thread looks every few intervals and makes the timer anew there.
 // docs/design/ticks.md.
 #pragma once
 

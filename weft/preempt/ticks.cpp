@@ -126,7 +126,7 @@ struct look {
   std::int64_t now;
   std::int64_t interval;
   int number;
-  bool waited_for = false;    // somebody was found that others wait for,
+  bool waited_for = false;      // somebody was found that others wait for,
   std::int64_t due = INT64_MAX; // and this is when the next one must be told
 
   void look_again_at(std::int64_t when) noexcept { due = std::min(due, when); }
@@ -278,8 +278,8 @@ class monitor {
   }
 
  private:
-  // Looks when somebody is due, or, while nobody is waited for, ever more rarely; or sees to the timers, where
-  // ticks come from these.
+  // Looks when somebody is due, or, while nobody is waited for, ever more rarely; or sees to the timers,
+  // where ticks come from these.
   void watch() noexcept {
     os::name_this_kernel_thread("weft-monitor");
     ::prctl(PR_SET_TIMERSLACK, 1UL);

@@ -118,14 +118,14 @@ void write_symbol(char* out, std::size_t bytes, const void* at) noexcept {
   }
   const char* const slash = std::strrchr(found.dli_fname, '/');
   const char* const module = slash != nullptr ? slash + 1 : found.dli_fname;
-  const auto in_module = static_cast<std::size_t>(static_cast<const char*>(at) -
-                                                  static_cast<const char*>(found.dli_fbase));
+  const auto in_module =
+      static_cast<std::size_t>(static_cast<const char*>(at) - static_cast<const char*>(found.dli_fbase));
   if (found.dli_sname == nullptr) {
     std::snprintf(out, bytes, "%s+0x%zx", module, in_module);
     return;
   }
-  const auto in_symbol = static_cast<std::size_t>(static_cast<const char*>(at) -
-                                                  static_cast<const char*>(found.dli_saddr));
+  const auto in_symbol =
+      static_cast<std::size_t>(static_cast<const char*>(at) - static_cast<const char*>(found.dli_saddr));
   std::snprintf(out, bytes, "%s+0x%zx (%s+0x%zx)", found.dli_sname, in_symbol, module, in_module);
 }
 
@@ -274,13 +274,13 @@ class watchdog {
     char function[256] = "";
     if (q.label != nullptr) {
       const std::string_view type = callable_in(q.label);
-      std::snprintf(function, sizeof function, "%.*s", static_cast<int>(std::min(type.size(), sizeof function)),
-                    type.data());
+      std::snprintf(function, sizeof function, "%.*s",
+                    static_cast<int>(std::min(type.size(), sizeof function)), type.data());
     } else if (q.function != nullptr) {
       write_symbol(function, sizeof function, q.function);
     }
-    report_({s.who->number, q.name.data(), function, std::chrono::milliseconds(s.ran / 1'000'000), q.preemptible,
-             std::span<void* const>(q.calls.data(), q.depth)},
+    report_({s.who->number, q.name.data(), function, std::chrono::milliseconds(s.ran / 1'000'000),
+             q.preemptible, std::span<void* const>(q.calls.data(), q.depth)},
             argument_);
   }
 

@@ -16,9 +16,9 @@ namespace weft::preempt {
 
 // Valid during the call that hands it over.
 struct held_worker {
-  unsigned worker;               // its number
-  const char* thread;            // its name; "" if it has none
-  const char* function;          // what it was made to run, as far as that is known; ""
+  unsigned worker;                // its number
+  const char* thread;             // its name; "" if it has none
+  const char* function;           // what it was made to run, as far as that is known; ""
   std::chrono::milliseconds for_; // how long it has been seen there
   bool preemptible;
   std::span<void* const> calls; // program counters, the innermost first; empty: it did not answer

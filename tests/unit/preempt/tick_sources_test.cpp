@@ -125,10 +125,10 @@ TEST_P(tick_sources, two_that_spin_share_a_worker) {
 TEST_P(tick_sources, there_are_as_many_timers_as_it_needs_and_none_when_it_is_off) {
   const std::size_t others = timers_of_process().size();
   start(3, std::chrono::microseconds(1000));
-  const std::size_t wanted = !has_timers()                               ? 0
-                             : GetParam() == tick_source::creation_time  ? 3
-                             : GetParam() == tick_source::aligned        ? 3
-                                                                         : 1;
+  const std::size_t wanted = !has_timers()                              ? 0
+                             : GetParam() == tick_source::creation_time ? 3
+                             : GetParam() == tick_source::aligned       ? 3
+                                                                        : 1;
   {
     thread keeps_it_on(attributes(), [] { this_thread::suspend(); });
     this_thread::yield();
