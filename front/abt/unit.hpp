@@ -111,7 +111,8 @@ extern const unit::operations freed_operations; // what stale handles find
 inline bool is_ours(const descriptor& u) noexcept {
   const unit::operations* o = u.operations;
   return o == &ult_operations || o == &tasklet_operations || o == &loop_operations ||
-         o == &primary_operations || (u.has(unit::fronted) && o != &freed_operations);
+         o == &primary_operations || o == &preemptible_operations ||
+         (u.has(unit::fronted) && o != &freed_operations);
 }
 // Null: it never needed one, or is no unit of the C API, as a weft::thread.
 // acquire: pairs with the release in info_of().

@@ -138,8 +138,9 @@ TEST(ABTX_thread_attr_set_preemption, with_a_stack_size_and_from_many_streams) {
       for (int i = 0; i < 2000; ++i) {
         EXPECT_OK(ABT_mutex_lock(m));
         const long seen = count;
-        if (i % 64 == 0)
+        if (i % 64 == 0) {
           EXPECT_OK(ABT_self_yield());
+        }
         count = seen + 1;
         EXPECT_OK(ABT_mutex_unlock(m));
       }
