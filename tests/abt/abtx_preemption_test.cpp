@@ -107,7 +107,8 @@ TEST(ABTX_thread_attr_set_preemption, they_end_in_every_way) {
       ASSERT_OK(ABT_thread_create(self_pool(), run_function, &nothing, ABT_THREAD_ATTR_NULL, &t));
       EXPECT_OK(ABT_thread_free(&t));
     };
-    ABT_thread first = some.create(exits), second = some.create(is_cancelled), third = some.create(to_another);
+    ABT_thread first = some.create(exits), second = some.create(is_cancelled),
+               third = some.create(to_another);
     EXPECT_OK(ABT_thread_yield());
     EXPECT_OK(ABT_thread_cancel(second));
     ABT_thread never = some.create(is_cancelled);
@@ -147,7 +148,8 @@ TEST(ABTX_thread_attr_set_preemption, with_a_stack_size_and_from_many_streams) {
     };
     std::vector<ABT_thread> all(12, ABT_THREAD_NULL);
     for (std::size_t i = 0; i < all.size(); ++i)
-      ASSERT_OK(ABT_thread_create(es.pool(static_cast<int>(i % 2)), run_function, &counts, some.attr(), &all[i]));
+      ASSERT_OK(
+          ABT_thread_create(es.pool(static_cast<int>(i % 2)), run_function, &counts, some.attr(), &all[i]));
     for (ABT_thread& t : all)
       EXPECT_OK(ABT_thread_free(&t));
     EXPECT_EQ(count, 24000);

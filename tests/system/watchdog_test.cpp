@@ -99,7 +99,7 @@ WEFT_SCENARIO(blocked_twice) {
   weft::runtime::start({.workers = 1});
   for (int i = 0; i < 2; ++i) {
     weft::thread({.name = "blocked"}, [] { blocks_in_the_kernel(); }).join(); // the question ends its sleep
-    weft::this_thread::sleep_for(std::chrono::milliseconds(300));             // the answer is written meanwhile
+    weft::this_thread::sleep_for(std::chrono::milliseconds(300)); // the answer is written meanwhile
   }
   weft::runtime::stop();
   return 0;
