@@ -5,6 +5,7 @@
 
 #include "weft/base/export.hpp"
 #include "weft/preempt/ticks.hpp"
+#include "weft/preempt/watchdog.hpp"
 #include "weft/sched/user_mode.hpp"
 
 namespace weft {

@@ -85,7 +85,11 @@ typedef enum ABTX_technique {
 } ABTX_technique;
 
 typedef enum ABTX_preemption {
-  ABTX_PREEMPTION_COOPERATIVE = 0 /* others run only when it yields, waits or ends */
+  ABTX_PREEMPTION_COOPERATIVE = 0,  /* others run only when it yields, waits or ends */
+  ABTX_PREEMPTION_SIGNAL_YIELD = 1, /* also while it computes, if they wait; for code that uses nothing that
+                                       is kept per kernel thread: not malloc, stdio, recursive locks */
+  ABTX_PREEMPTION_OWN_TLS = 2       /* the same for any code: it keeps its thread-local storage while it is
+                                       preempted. docs/guide/preemption.md */
 } ABTX_preemption;
 
 /** Sets how ULTs that are created into `pool` without attributes of their own, or with DEFAULT, start and
@@ -107,7 +111,9 @@ ABT_API_PUBLIC int ABTX_thread_attr_set_technique(ABT_thread_attr attr, ABTX_tec
  *  Contexts: init. Switches: never. Errors: INV_THREAD_ATTR. */
 ABT_API_PUBLIC int ABTX_thread_attr_get_technique(ABT_thread_attr attr, ABTX_technique* technique);
 
-/** Sets what may interrupt ULTs created with `attr`.
+/** Sets what may interrupt ULTs created with `attr`; nothing interrupts tasklets. A stack size in `attr` is
+ *  exclusive of what an interrupt needs; a stack that the user supplies must have room for it (some 8 KiB).
+ *  FEATURE_NA when a ULT is created: not on this machine.
  *  Contexts: init. Switches: never. Errors: INV_THREAD_ATTR, INV_ARG. */
 ABT_API_PUBLIC int ABTX_thread_attr_set_preemption(ABT_thread_attr attr, ABTX_preemption preemption);
 
@@ -122,6 +128,12 @@ ABT_API_PUBLIC int ABTX_thread_get_technique(ABT_thread thread, ABTX_technique* 
 /** What may interrupt the unit.
  *  Contexts: init. Switches: never. Errors: INV_THREAD. */
 ABT_API_PUBLIC int ABTX_thread_get_preemption(ABT_thread thread, ABTX_preemption* preemption);
+
+/** How long a ULT that may be interrupted can keep its stream while others wait there: 50e-6 to 1 seconds;
+ *  for all ULTs, from now on. At first WEFT_PREEMPTION_INTERVAL.
+ *  Contexts: any. Switches: never. Errors: INV_ARG. */
+ABT_API_PUBLIC int ABTX_preemption_set_interval(double seconds);
+ABT_API_PUBLIC int ABTX_preemption_get_interval(double* seconds);
 
 #ifdef __cplusplus
 }

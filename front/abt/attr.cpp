@@ -4,6 +4,8 @@
 #include "front/abt/runtime.hpp"
 #include "front/abt/technique.hpp"
 #include "front/abt/unit.hpp"
+#include "weft/preempt/ticks.hpp"
+#include "weft/sched/user_mode.hpp"
 
 using namespace weft::abt;
 
@@ -22,6 +24,7 @@ std::size_t size_of(const thread_attr& a) noexcept {
 extern "C" {
 
 int ABT_thread_attr_create(ABT_thread_attr* newattr) {
+  const weft::sched::runtime_section in_runtime;
   *newattr = ABT_THREAD_ATTR_NULL;
   return guarded([&] {
     *newattr = handle_of<ABT_thread_attr>(make<thread_attr>());
@@ -30,6 +33,7 @@ int ABT_thread_attr_create(ABT_thread_attr* newattr) {
 }
 
 int ABT_thread_attr_free(ABT_thread_attr* handle) {
+  const weft::sched::runtime_section in_runtime;
   thread_attr* a = attr_of(*handle);
   if (a == nullptr)
     return ABT_ERR_INV_THREAD_ATTR;
@@ -39,6 +43,7 @@ int ABT_thread_attr_free(ABT_thread_attr* handle) {
 }
 
 int ABT_thread_attr_set_stack(ABT_thread_attr handle, void* stack, size_t size) {
+  const weft::sched::runtime_section in_runtime;
   thread_attr* a = attr_of(handle);
   if (a == nullptr)
     return ABT_ERR_INV_THREAD_ATTR;
@@ -50,6 +55,7 @@ int ABT_thread_attr_set_stack(ABT_thread_attr handle, void* stack, size_t size) 
 }
 
 int ABT_thread_attr_get_stack(ABT_thread_attr handle, void** stack, size_t* size) {
+  const weft::sched::runtime_section in_runtime;
   const thread_attr* a = attr_of(handle);
   if (a == nullptr)
     return ABT_ERR_INV_THREAD_ATTR;
@@ -61,6 +67,7 @@ int ABT_thread_attr_get_stack(ABT_thread_attr handle, void** stack, size_t* size
 }
 
 int ABT_thread_attr_set_stacksize(ABT_thread_attr handle, size_t size) {
+  const weft::sched::runtime_section in_runtime;
   thread_attr* a = attr_of(handle);
   if (a == nullptr)
     return ABT_ERR_INV_THREAD_ATTR;
@@ -70,6 +77,7 @@ int ABT_thread_attr_set_stacksize(ABT_thread_attr handle, size_t size) {
 }
 
 int ABT_thread_attr_get_stacksize(ABT_thread_attr handle, size_t* size) {
+  const weft::sched::runtime_section in_runtime;
   const thread_attr* a = attr_of(handle);
   if (a == nullptr)
     return ABT_ERR_INV_THREAD_ATTR;
@@ -79,6 +87,7 @@ int ABT_thread_attr_get_stacksize(ABT_thread_attr handle, size_t* size) {
 
 int ABT_thread_attr_set_callback(ABT_thread_attr handle, void (*callback)(ABT_thread, void*),
                                  void* argument) {
+  const weft::sched::runtime_section in_runtime;
   thread_attr* a = attr_of(handle);
   if (a == nullptr)
     return ABT_ERR_INV_THREAD_ATTR;
@@ -88,6 +97,7 @@ int ABT_thread_attr_set_callback(ABT_thread_attr handle, void (*callback)(ABT_th
 }
 
 int ABT_thread_attr_set_migratable(ABT_thread_attr handle, ABT_bool migratable) {
+  const weft::sched::runtime_section in_runtime;
   thread_attr* a = attr_of(handle);
   if (a == nullptr)
     return ABT_ERR_INV_THREAD_ATTR;
@@ -99,6 +109,7 @@ int ABT_thread_attr_set_migratable(ABT_thread_attr handle, ABT_bool migratable) 
 // ours.
 __attribute__((no_sanitize("undefined"))) int ABTX_thread_attr_set_technique(ABT_thread_attr handle,
                                                                              ABTX_technique technique) {
+  const weft::sched::runtime_section in_runtime;
   thread_attr* a = attr_of(handle);
   if (a == nullptr)
     return ABT_ERR_INV_THREAD_ATTR;
@@ -109,6 +120,7 @@ __attribute__((no_sanitize("undefined"))) int ABTX_thread_attr_set_technique(ABT
 }
 
 int ABTX_thread_attr_get_technique(ABT_thread_attr handle, ABTX_technique* technique) {
+  const weft::sched::runtime_section in_runtime;
   const thread_attr* a = attr_of(handle);
   if (a == nullptr)
     return ABT_ERR_INV_THREAD_ATTR;
@@ -118,15 +130,38 @@ int ABTX_thread_attr_get_technique(ABT_thread_attr handle, ABTX_technique* techn
 
 __attribute__((no_sanitize("undefined"))) int ABTX_thread_attr_set_preemption(ABT_thread_attr handle,
                                                                               ABTX_preemption preemption) {
-  if (attr_of(handle) == nullptr)
+  const weft::sched::runtime_section in_runtime;
+  thread_attr* a = attr_of(handle);
+  if (a == nullptr)
     return ABT_ERR_INV_THREAD_ATTR;
-  return preemption == ABTX_PREEMPTION_COOPERATIVE ? ABT_SUCCESS : ABT_ERR_INV_ARG;
+  if (static_cast<unsigned>(preemption) >= weft::sched::preemption_kinds)
+    return ABT_ERR_INV_ARG;
+  a->preemption = preemption;
+  return ABT_SUCCESS;
 }
 
 int ABTX_thread_attr_get_preemption(ABT_thread_attr handle, ABTX_preemption* preemption) {
-  if (attr_of(handle) == nullptr)
+  const weft::sched::runtime_section in_runtime;
+  const thread_attr* a = attr_of(handle);
+  if (a == nullptr)
     return ABT_ERR_INV_THREAD_ATTR;
-  *preemption = ABTX_PREEMPTION_COOPERATIVE;
+  *preemption = a->preemption;
+  return ABT_SUCCESS;
+}
+
+int ABTX_preemption_set_interval(double seconds) {
+  if (!(seconds >= 0 && seconds <= 1))
+    return ABT_ERR_INV_ARG;
+  return guarded(
+      [seconds] {
+        weft::preempt::set_interval(std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9)));
+        return ABT_SUCCESS;
+      },
+      ABT_ERR_INV_ARG);
+}
+
+int ABTX_preemption_get_interval(double* seconds) {
+  *seconds = static_cast<double>(weft::preempt::interval().count()) * 1e-9;
   return ABT_SUCCESS;
 }
 

@@ -7,6 +7,7 @@
 #include "front/abt/abtx.h"
 #include "front/abt/primitive.hpp"
 #include "front/abt/tool.hpp"
+#include "weft/sched/user_mode.hpp"
 
 namespace weft::abt {
 namespace {
@@ -97,6 +98,7 @@ using namespace weft::abt;
 extern "C" {
 
 int ABT_barrier_create(uint32_t num_waiters, ABT_barrier* new_barrier) {
+  const weft::sched::runtime_section in_runtime;
   *new_barrier = ABT_BARRIER_NULL;
   if (num_waiters == 0)
     return ABT_ERR_INV_ARG;
@@ -104,6 +106,7 @@ int ABT_barrier_create(uint32_t num_waiters, ABT_barrier* new_barrier) {
 }
 
 int ABT_barrier_reinit(ABT_barrier handle, uint32_t num_waiters) {
+  const weft::sched::runtime_section in_runtime;
   auto* const b = checked<barrier>(handle);
   if (b == nullptr)
     return ABT_ERR_INV_BARRIER;
@@ -114,17 +117,21 @@ int ABT_barrier_reinit(ABT_barrier handle, uint32_t num_waiters) {
 }
 
 int ABT_barrier_free(ABT_barrier* handle) {
+  const weft::sched::runtime_section in_runtime;
   return free_object<barrier>(handle, ABT_BARRIER_NULL, ABT_ERR_INV_BARRIER);
 }
 
 int ABT_barrier_wait(ABT_barrier handle) {
+  const weft::sched::runtime_section in_runtime;
   return guarded([=] { return wait(handle, weft::sched::no_deadline); });
 }
 int ABTX_barrier_timedwait(ABT_barrier handle, const struct timespec* abstime) {
+  const weft::sched::runtime_section in_runtime;
   return timed(abstime, [=](auto until) { return wait(handle, until); });
 }
 
 int ABT_barrier_get_num_waiters(ABT_barrier handle, uint32_t* num_waiters) {
+  const weft::sched::runtime_section in_runtime;
   auto* const b = checked<barrier>(handle);
   if (b == nullptr)
     return ABT_ERR_INV_BARRIER;
@@ -133,14 +140,17 @@ int ABT_barrier_get_num_waiters(ABT_barrier handle, uint32_t* num_waiters) {
 }
 
 int ABT_xstream_barrier_create(uint32_t num_waiters, ABT_xstream_barrier* new_barrier) {
+  const weft::sched::runtime_section in_runtime;
   return create<xstream_barrier>(new_barrier, ABT_XSTREAM_BARRIER_NULL, num_waiters);
 }
 
 int ABT_xstream_barrier_free(ABT_xstream_barrier* handle) {
+  const weft::sched::runtime_section in_runtime;
   return free_object<xstream_barrier>(handle, ABT_XSTREAM_BARRIER_NULL, ABT_ERR_INV_XSTREAM_BARRIER);
 }
 
 int ABT_xstream_barrier_wait(ABT_xstream_barrier handle) {
+  const weft::sched::runtime_section in_runtime;
   auto* const b = checked<xstream_barrier>(handle);
   if (b == nullptr)
     return ABT_ERR_INV_XSTREAM_BARRIER;

@@ -7,6 +7,7 @@
 #include "front/abt/mutex.hpp"
 #include "front/abt/primitive.hpp"
 #include "front/abt/tool.hpp"
+#include "weft/sched/user_mode.hpp"
 
 namespace weft::abt {
 namespace {
@@ -105,10 +106,12 @@ using namespace weft::abt;
 extern "C" {
 
 int ABT_cond_create(ABT_cond* new_cond) {
+  const weft::sched::runtime_section in_runtime;
   return create<cond>(new_cond, ABT_COND_NULL);
 }
 
 int ABT_cond_free(ABT_cond* handle) {
+  const weft::sched::runtime_section in_runtime;
   cond* const c = cond::at(*handle);
   if (c == nullptr || !c->is_made())
     return ABT_ERR_INV_COND;
@@ -120,6 +123,7 @@ int ABT_cond_free(ABT_cond* handle) {
 }
 
 int ABT_cond_wait(ABT_cond handle, ABT_mutex mutex_handle) {
+  const weft::sched::runtime_section in_runtime;
   cond* const c = cond::at(handle);
   if (c == nullptr)
     return ABT_ERR_INV_COND;
@@ -130,6 +134,7 @@ int ABT_cond_wait(ABT_cond handle, ABT_mutex mutex_handle) {
 }
 
 int ABT_cond_timedwait(ABT_cond handle, ABT_mutex mutex_handle, const struct timespec* abstime) {
+  const weft::sched::runtime_section in_runtime;
   cond* const c = cond::at(handle);
   if (c == nullptr)
     return ABT_ERR_INV_COND;
@@ -140,9 +145,11 @@ int ABT_cond_timedwait(ABT_cond handle, ABT_mutex mutex_handle, const struct tim
 }
 
 int ABT_cond_signal(ABT_cond handle) {
+  const weft::sched::runtime_section in_runtime;
   return notify(handle, false);
 }
 int ABT_cond_broadcast(ABT_cond handle) {
+  const weft::sched::runtime_section in_runtime;
   return notify(handle, true);
 }
 

@@ -6,6 +6,7 @@
 
 #include "front/abt/primitive.hpp"
 #include "front/abt/tool.hpp"
+#include "weft/sched/user_mode.hpp"
 
 namespace weft::abt {
 namespace {
@@ -141,12 +142,14 @@ using namespace weft::abt;
 extern "C" {
 
 int ABT_eventual_create(int nbytes, ABT_eventual* new_eventual) {
+  const weft::sched::runtime_section in_runtime;
   if (nbytes < 0)
     return ABT_ERR_INV_ARG;
   return create_or_leave<eventual>(new_eventual, static_cast<std::uint32_t>(nbytes));
 }
 
 int ABT_eventual_free(ABT_eventual* handle) {
+  const weft::sched::runtime_section in_runtime;
   eventual* const e = eventual::at(*handle);
   if (e == nullptr || !e->is_made())
     return ABT_ERR_INV_EVENTUAL;
@@ -156,13 +159,16 @@ int ABT_eventual_free(ABT_eventual* handle) {
 }
 
 int ABT_eventual_wait(ABT_eventual handle, void** value) {
+  const weft::sched::runtime_section in_runtime;
   return guarded([&] { return wait(handle, value, weft::sched::no_deadline); });
 }
 int ABT_eventual_timedwait(ABT_eventual handle, void** value, const struct timespec* abstime) {
+  const weft::sched::runtime_section in_runtime;
   return timed(abstime, [&](auto until) { return wait(handle, value, until); });
 }
 
 int ABT_eventual_test(ABT_eventual handle, void** value, ABT_bool* is_ready) {
+  const weft::sched::runtime_section in_runtime;
   eventual* const e = eventual::at(handle);
   if (e == nullptr)
     return ABT_ERR_INV_EVENTUAL;
@@ -175,11 +181,13 @@ int ABT_eventual_test(ABT_eventual handle, void** value, ABT_bool* is_ready) {
 }
 
 int ABT_eventual_set(ABT_eventual handle, void* value, int nbytes) {
+  const weft::sched::runtime_section in_runtime;
   eventual* const e = eventual::at(handle);
   return e != nullptr ? e->set(value, nbytes) : ABT_ERR_INV_EVENTUAL;
 }
 
 int ABT_eventual_reset(ABT_eventual handle) {
+  const weft::sched::runtime_section in_runtime;
   eventual* const e = eventual::at(handle);
   if (e == nullptr)
     return ABT_ERR_INV_EVENTUAL;

@@ -9,6 +9,7 @@
 #include "front/abt/mutex_attr.hpp"
 #include "front/abt/tool.hpp"
 #include "weft/arch/arch.hpp"
+#include "weft/sched/user_mode.hpp"
 #include "weft/sync/owner_record.hpp"
 
 namespace weft::abt {
@@ -129,6 +130,7 @@ namespace {
 
 // The slow twins of what is inlined: recursive mutexes and invalid handles, or a mutex that is taken.
 [[gnu::noinline]] int lock_slowly(ABT_mutex handle) noexcept {
+  const weft::sched::runtime_section in_runtime;
   mutex* const m = mutex::at(handle);
   if (m == nullptr)
     return ABT_ERR_INV_MUTEX;
@@ -138,12 +140,14 @@ namespace {
   });
 }
 [[gnu::noinline]] int lock_taken(ABT_mutex handle, std::uint32_t displaced) noexcept {
+  const weft::sched::runtime_section in_runtime;
   return guarded([&] {
     mutex::unsafe_at(handle).lock_taken(displaced);
     return ABT_SUCCESS;
   });
 }
 [[gnu::noinline]] int unlock_slowly(ABT_mutex handle) noexcept {
+  const weft::sched::runtime_section in_runtime;
   mutex* const m = mutex::at(handle);
   if (m == nullptr)
     return ABT_ERR_INV_MUTEX;
@@ -174,10 +178,12 @@ using namespace weft::abt;
 extern "C" {
 
 int ABT_mutex_create(ABT_mutex* new_mutex) {
+  const weft::sched::runtime_section in_runtime;
   return create<mutex>(new_mutex, ABT_MUTEX_NULL, false);
 }
 
 int ABT_mutex_create_with_attr(ABT_mutex_attr attr, ABT_mutex* new_mutex) {
+  const weft::sched::runtime_section in_runtime;
   *new_mutex = ABT_MUTEX_NULL;
   const auto* a = checked<mutex_attr>(attr);
   if (a == nullptr && !is_null(attr))
@@ -186,6 +192,7 @@ int ABT_mutex_create_with_attr(ABT_mutex_attr attr, ABT_mutex* new_mutex) {
 }
 
 int ABT_mutex_free(ABT_mutex* handle) {
+  const weft::sched::runtime_section in_runtime;
   mutex* const m = mutex::at(*handle);
   if (m == nullptr || !m->is_made())
     return ABT_ERR_INV_MUTEX;
@@ -205,6 +212,7 @@ int ABT_mutex_lock_low(ABT_mutex handle) {
 }
 
 int ABT_mutex_trylock(ABT_mutex handle) {
+  const weft::sched::runtime_section in_runtime;
   mutex* const m = mutex::at(handle);
   if (m == nullptr)
     return ABT_ERR_INV_MUTEX;
@@ -212,6 +220,7 @@ int ABT_mutex_trylock(ABT_mutex handle) {
 }
 
 int ABT_mutex_spinlock(ABT_mutex handle) {
+  const weft::sched::runtime_section in_runtime;
   mutex* const m = mutex::at(handle);
   if (m == nullptr)
     return ABT_ERR_INV_MUTEX;
@@ -220,6 +229,7 @@ int ABT_mutex_spinlock(ABT_mutex handle) {
 }
 
 int ABTX_mutex_timedlock(ABT_mutex handle, const struct timespec* abstime) {
+  const weft::sched::runtime_section in_runtime;
   mutex* const m = mutex::at(handle);
   if (m == nullptr)
     return ABT_ERR_INV_MUTEX;
@@ -237,11 +247,13 @@ int ABT_mutex_unlock_de(ABT_mutex handle) {
 }
 
 int ABT_mutex_equal(ABT_mutex a, ABT_mutex b, ABT_bool* result) {
+  const weft::sched::runtime_section in_runtime;
   *result = a == b || (is_null(a) && is_null(b)) ? ABT_TRUE : ABT_FALSE;
   return ABT_SUCCESS;
 }
 
 int ABT_mutex_get_attr(ABT_mutex handle, ABT_mutex_attr* attr) {
+  const weft::sched::runtime_section in_runtime;
   mutex* const m = mutex::at(handle);
   if (m == nullptr)
     return ABT_ERR_INV_MUTEX;

@@ -10,6 +10,7 @@
 #include "front/abt/error.hpp"
 #include "front/abt/technique.hpp"
 #include "front/abt/user_pool.hpp"
+#include "weft/sched/user_mode.hpp"
 
 namespace weft::abt {
 
@@ -107,6 +108,7 @@ using namespace weft::abt;
 extern "C" {
 
 int ABT_pool_create(ABT_pool_user_def def, ABT_pool_config config, ABT_pool* newpool) {
+  const weft::sched::runtime_section in_runtime;
   *newpool = ABT_POOL_NULL;
   if (is_null(def))
     return ABT_ERR_INV_POOL_USER_DEF;
@@ -119,6 +121,7 @@ int ABT_pool_create(ABT_pool_user_def def, ABT_pool_config config, ABT_pool* new
 }
 
 int ABT_pool_create_basic(ABT_pool_kind kind, ABT_pool_access access, ABT_bool automatic, ABT_pool* newpool) {
+  const weft::sched::runtime_section in_runtime;
   *newpool = ABT_POOL_NULL;
   if (kind < ABT_POOL_FIFO || kind > ABT_POOL_RANDWS)
     return ABT_ERR_INV_POOL_KIND;
@@ -131,6 +134,7 @@ int ABT_pool_create_basic(ABT_pool_kind kind, ABT_pool_access access, ABT_bool a
 }
 
 int ABT_pool_free(ABT_pool* handle) {
+  const weft::sched::runtime_section in_runtime;
   pool* p = checked_pool(*handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -140,6 +144,7 @@ int ABT_pool_free(ABT_pool* handle) {
 }
 
 int ABT_pool_get_access(ABT_pool handle, ABT_pool_access* access) {
+  const weft::sched::runtime_section in_runtime;
   const pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -148,6 +153,7 @@ int ABT_pool_get_access(ABT_pool handle, ABT_pool_access* access) {
 }
 
 int ABT_pool_is_empty(ABT_pool handle, ABT_bool* is_empty) {
+  const weft::sched::runtime_section in_runtime;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -156,6 +162,7 @@ int ABT_pool_is_empty(ABT_pool handle, ABT_bool* is_empty) {
 }
 
 int ABT_pool_get_size(ABT_pool handle, size_t* size) {
+  const weft::sched::runtime_section in_runtime;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -166,6 +173,7 @@ int ABT_pool_get_size(ABT_pool handle, size_t* size) {
 }
 
 int ABT_pool_get_total_size(ABT_pool handle, size_t* size) {
+  const weft::sched::runtime_section in_runtime;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -176,10 +184,12 @@ int ABT_pool_get_total_size(ABT_pool handle, size_t* size) {
 }
 
 int ABT_pool_pop_thread(ABT_pool pool, ABT_thread* thread) {
+  const weft::sched::runtime_section in_runtime;
   return ABT_pool_pop_thread_ex(pool, thread, ABT_POOL_CONTEXT_OP_POOL_OTHER);
 }
 
 int ABT_pool_pop_thread_ex(ABT_pool handle, ABT_thread* thread, ABT_pool_context context) {
+  const weft::sched::runtime_section in_runtime;
   *thread = ABT_THREAD_NULL;
   pool* p = checked_pool(handle);
   if (p == nullptr)
@@ -190,11 +200,13 @@ int ABT_pool_pop_thread_ex(ABT_pool handle, ABT_thread* thread, ABT_pool_context
 }
 
 int ABT_pool_pop_threads(ABT_pool pool, ABT_thread* threads, size_t len, size_t* num) {
+  const weft::sched::runtime_section in_runtime;
   return ABT_pool_pop_threads_ex(pool, threads, len, num, ABT_POOL_CONTEXT_OP_POOL_OTHER);
 }
 
 int ABT_pool_pop_threads_ex(ABT_pool handle, ABT_thread* threads, size_t len, size_t* num,
                             ABT_pool_context context) {
+  const weft::sched::runtime_section in_runtime;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -205,10 +217,12 @@ int ABT_pool_pop_threads_ex(ABT_pool handle, ABT_thread* threads, size_t len, si
 }
 
 int ABT_pool_push_thread(ABT_pool pool, ABT_thread thread) {
+  const weft::sched::runtime_section in_runtime;
   return ABT_pool_push_thread_ex(pool, thread, ABT_POOL_CONTEXT_OP_POOL_OTHER);
 }
 
 int ABT_pool_push_thread_ex(ABT_pool handle, ABT_thread thread, ABT_pool_context context) {
+  const weft::sched::runtime_section in_runtime;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -222,11 +236,13 @@ int ABT_pool_push_thread_ex(ABT_pool handle, ABT_thread thread, ABT_pool_context
 }
 
 int ABT_pool_push_threads(ABT_pool pool, const ABT_thread* threads, size_t num) {
+  const weft::sched::runtime_section in_runtime;
   return ABT_pool_push_threads_ex(pool, threads, num, ABT_POOL_CONTEXT_OP_POOL_OTHER);
 }
 
 int ABT_pool_push_threads_ex(ABT_pool handle, const ABT_thread* threads, size_t num,
                              ABT_pool_context context) {
+  const weft::sched::runtime_section in_runtime;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -251,11 +267,13 @@ int ABT_pool_push_threads_ex(ABT_pool handle, const ABT_thread* threads, size_t 
 }
 
 int ABT_pool_pop_wait_thread(ABT_pool pool, ABT_thread* thread, double time_secs) {
+  const weft::sched::runtime_section in_runtime;
   return ABT_pool_pop_wait_thread_ex(pool, thread, time_secs, ABT_POOL_CONTEXT_OP_POOL_OTHER);
 }
 
 int ABT_pool_pop_wait_thread_ex(ABT_pool handle, ABT_thread* thread, double time_secs,
                                 ABT_pool_context context) {
+  const weft::sched::runtime_section in_runtime;
   *thread = ABT_THREAD_NULL;
   pool* p = checked_pool(handle);
   if (p == nullptr)
@@ -268,6 +286,7 @@ int ABT_pool_pop_wait_thread_ex(ABT_pool handle, ABT_thread* thread, double time
 }
 
 int ABT_pool_print_all_threads(ABT_pool handle, void* arg, void (*print_fn)(void*, ABT_thread)) {
+  const weft::sched::runtime_section in_runtime;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -278,6 +297,7 @@ int ABT_pool_print_all_threads(ABT_pool handle, void* arg, void (*print_fn)(void
 }
 
 int ABT_pool_set_data(ABT_pool handle, void* data) {
+  const weft::sched::runtime_section in_runtime;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -286,6 +306,7 @@ int ABT_pool_set_data(ABT_pool handle, void* data) {
 }
 
 int ABT_pool_get_data(ABT_pool handle, void** data) {
+  const weft::sched::runtime_section in_runtime;
   const pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -296,6 +317,7 @@ int ABT_pool_get_data(ABT_pool handle, void** data) {
 // As ABTX_thread_attr_set_technique(): to load any number for an enumeration is the refusal of it.
 __attribute__((no_sanitize("undefined"))) int ABTX_pool_set_technique(ABT_pool handle,
                                                                       ABTX_technique technique) {
+  const weft::sched::runtime_section in_runtime;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -307,6 +329,7 @@ __attribute__((no_sanitize("undefined"))) int ABTX_pool_set_technique(ABT_pool h
 }
 
 int ABTX_pool_get_technique(ABT_pool handle, ABTX_technique* technique) {
+  const weft::sched::runtime_section in_runtime;
   const pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -315,6 +338,7 @@ int ABTX_pool_get_technique(ABT_pool handle, ABTX_technique* technique) {
 }
 
 int ABT_pool_get_id(ABT_pool handle, int* id) {
+  const weft::sched::runtime_section in_runtime;
   const pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -325,6 +349,7 @@ int ABT_pool_get_id(ABT_pool handle, int* id) {
 // --- by units ---
 
 int ABT_pool_pop(ABT_pool handle, ABT_unit* unit) {
+  const weft::sched::runtime_section in_runtime;
   *unit = ABT_UNIT_NULL;
   pool* p = checked_pool(handle);
   if (p == nullptr)
@@ -335,6 +360,7 @@ int ABT_pool_pop(ABT_pool handle, ABT_unit* unit) {
 }
 
 int ABT_pool_pop_wait(ABT_pool handle, ABT_unit* unit, double time_secs) {
+  const weft::sched::runtime_section in_runtime;
   *unit = ABT_UNIT_NULL;
   pool* p = checked_pool(handle);
   if (p == nullptr)
@@ -347,6 +373,7 @@ int ABT_pool_pop_wait(ABT_pool handle, ABT_unit* unit, double time_secs) {
 }
 
 int ABT_pool_pop_timedwait(ABT_pool handle, ABT_unit* unit, double abstime_secs) {
+  const weft::sched::runtime_section in_runtime;
   *unit = ABT_UNIT_NULL;
   pool* p = checked_pool(handle);
   if (p == nullptr)
@@ -363,6 +390,7 @@ int ABT_pool_pop_timedwait(ABT_pool handle, ABT_unit* unit, double abstime_secs)
 }
 
 int ABT_pool_remove(ABT_pool handle, ABT_unit unit) {
+  const weft::sched::runtime_section in_runtime;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -377,6 +405,7 @@ int ABT_pool_remove(ABT_pool handle, ABT_unit unit) {
 }
 
 int ABT_pool_push(ABT_pool handle, ABT_unit unit) {
+  const weft::sched::runtime_section in_runtime;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -390,6 +419,7 @@ int ABT_pool_push(ABT_pool handle, ABT_unit unit) {
 }
 
 int ABT_pool_print_all(ABT_pool handle, void* arg, void (*print_fn)(void*, ABT_unit)) {
+  const weft::sched::runtime_section in_runtime;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -415,6 +445,7 @@ int ABT_pool_print_all(ABT_pool handle, void* arg, void (*print_fn)(void*, ABT_u
 int ABT_pool_user_def_create(ABT_pool_user_create_unit_fn create_unit, ABT_pool_user_free_unit_fn free_unit,
                              ABT_pool_user_is_empty_fn is_empty, ABT_pool_user_pop_fn pop,
                              ABT_pool_user_push_fn push, ABT_pool_user_def* newdef) {
+  const weft::sched::runtime_section in_runtime;
   if (create_unit == nullptr || free_unit == nullptr || is_empty == nullptr || pop == nullptr ||
       push == nullptr)
     return ABT_ERR_INV_ARG;
@@ -431,6 +462,7 @@ int ABT_pool_user_def_create(ABT_pool_user_create_unit_fn create_unit, ABT_pool_
 }
 
 int ABT_pool_user_def_free(ABT_pool_user_def* handle) {
+  const weft::sched::runtime_section in_runtime;
   auto* d = checked<pool_user_def>(*handle);
   if (d == nullptr)
     return ABT_ERR_INV_POOL_USER_DEF;
@@ -440,30 +472,38 @@ int ABT_pool_user_def_free(ABT_pool_user_def* handle) {
 }
 
 int ABT_pool_user_def_set_init(ABT_pool_user_def def, ABT_pool_user_init_fn init) {
+  const weft::sched::runtime_section in_runtime;
   return set_callback(def, &pool_user_def::init, init);
 }
 int ABT_pool_user_def_set_free(ABT_pool_user_def def, ABT_pool_user_free_fn free) {
+  const weft::sched::runtime_section in_runtime;
   return set_callback(def, &pool_user_def::free, free);
 }
 int ABT_pool_user_def_set_get_size(ABT_pool_user_def def, ABT_pool_user_get_size_fn get_size) {
+  const weft::sched::runtime_section in_runtime;
   return set_callback(def, &pool_user_def::get_size, get_size);
 }
 int ABT_pool_user_def_set_pop_wait(ABT_pool_user_def def, ABT_pool_user_pop_wait_fn pop_wait) {
+  const weft::sched::runtime_section in_runtime;
   return set_callback(def, &pool_user_def::pop_wait, pop_wait);
 }
 int ABT_pool_user_def_set_pop_many(ABT_pool_user_def def, ABT_pool_user_pop_many_fn pop_many) {
+  const weft::sched::runtime_section in_runtime;
   return set_callback(def, &pool_user_def::pop_many, pop_many);
 }
 int ABT_pool_user_def_set_push_many(ABT_pool_user_def def, ABT_pool_user_push_many_fn push_many) {
+  const weft::sched::runtime_section in_runtime;
   return set_callback(def, &pool_user_def::push_many, push_many);
 }
 int ABT_pool_user_def_set_print_all(ABT_pool_user_def def, ABT_pool_user_print_all_fn print_all) {
+  const weft::sched::runtime_section in_runtime;
   return set_callback(def, &pool_user_def::print_all, print_all);
 }
 
 // --- units ---
 
 int ABT_unit_get_thread(ABT_unit unit, ABT_thread* thread) {
+  const weft::sched::runtime_section in_runtime;
   descriptor* u = unit_behind(unit);
   if (u == nullptr)
     return ABT_ERR_INV_UNIT;
@@ -472,6 +512,7 @@ int ABT_unit_get_thread(ABT_unit unit, ABT_thread* thread) {
 }
 
 int ABT_unit_set_associated_pool(ABT_unit unit, ABT_pool handle) {
+  const weft::sched::runtime_section in_runtime;
   if (is_null(unit))
     return ABT_ERR_INV_UNIT;
   return checked_pool(handle) == nullptr ? ABT_ERR_INV_POOL : ABT_SUCCESS;

@@ -22,6 +22,7 @@
 #include "weft/base/assert.hpp"
 #include "weft/memory/stack_depot.hpp"
 #include "weft/memory/stack_options.hpp"
+#include "weft/preempt/ticks.hpp"
 #include "weft/runtime/runtime.hpp"
 #include "weft/sched/group.hpp"
 
@@ -206,6 +207,7 @@ void stop() {
   free_stream(es);
   forget_views();
   forget_old_listeners();
+  weft::preempt::stop();
 }
 
 } // namespace

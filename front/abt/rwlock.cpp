@@ -5,6 +5,7 @@
 #include "front/abt/abtx.h"
 #include "front/abt/primitive.hpp"
 #include "front/abt/tool.hpp"
+#include "weft/sched/user_mode.hpp"
 #include "weft/sync/shared_mutex.hpp"
 
 namespace weft::abt {
@@ -93,35 +94,44 @@ using namespace weft::abt;
 extern "C" {
 
 int ABT_rwlock_create(ABT_rwlock* new_rwlock) {
+  const weft::sched::runtime_section in_runtime;
   return create<rwlock>(new_rwlock, ABT_RWLOCK_NULL);
 }
 
 int ABT_rwlock_free(ABT_rwlock* handle) {
+  const weft::sched::runtime_section in_runtime;
   return free_object<rwlock>(handle, ABT_RWLOCK_NULL, ABT_ERR_INV_RWLOCK);
 }
 
 int ABT_rwlock_rdlock(ABT_rwlock handle) {
+  const weft::sched::runtime_section in_runtime;
   return lock(handle, &rwlock::read);
 }
 int ABT_rwlock_wrlock(ABT_rwlock handle) {
+  const weft::sched::runtime_section in_runtime;
   return lock(handle, &rwlock::write);
 }
 
 int ABTX_rwlock_tryrdlock(ABT_rwlock handle) {
+  const weft::sched::runtime_section in_runtime;
   return try_lock(handle, &rwlock::try_read);
 }
 int ABTX_rwlock_trywrlock(ABT_rwlock handle) {
+  const weft::sched::runtime_section in_runtime;
   return try_lock(handle, &rwlock::try_write);
 }
 
 int ABTX_rwlock_timedrdlock(ABT_rwlock handle, const struct timespec* abstime) {
+  const weft::sched::runtime_section in_runtime;
   return timed(abstime, [=](auto until) { return lock(handle, &rwlock::read, until); });
 }
 int ABTX_rwlock_timedwrlock(ABT_rwlock handle, const struct timespec* abstime) {
+  const weft::sched::runtime_section in_runtime;
   return timed(abstime, [=](auto until) { return lock(handle, &rwlock::write, until); });
 }
 
 int ABT_rwlock_unlock(ABT_rwlock handle) {
+  const weft::sched::runtime_section in_runtime;
   auto* const l = checked<rwlock>(handle);
   if (l == nullptr)
     return ABT_ERR_INV_RWLOCK;

@@ -9,6 +9,7 @@
 #include "front/abt/unit.hpp"
 #include "front/abt/xstream.hpp"
 #include "weft/sched/direct.hpp"
+#include "weft/sched/user_mode.hpp"
 
 using namespace weft;
 using namespace weft::abt;
@@ -70,6 +71,7 @@ void announce_self(ABT_pool_context why) noexcept {
 }
 
 int yield_slowly(bool says_where) noexcept {
+  const weft::sched::runtime_section in_runtime;
   const int code = require_ult();
   if (code != ABT_SUCCESS)
     return says_where ? code : ABT_SUCCESS;
@@ -81,6 +83,7 @@ int yield_slowly(bool says_where) noexcept {
 }
 
 int yield_to_slowly(ABT_thread handle) noexcept {
+  const weft::sched::runtime_section in_runtime;
   descriptor* u = checked_ult(handle);
   if (u == nullptr)
     return ABT_ERR_INV_THREAD;
@@ -103,6 +106,7 @@ int yield_to_slowly(ABT_thread handle) noexcept {
 // To a unit that the caller has popped (`suspended`: that is suspended) and may name: `go` switches.
 template <class Go>
 int to_taken_slowly(ABT_thread handle, bool suspended, Go go) noexcept {
+  const weft::sched::runtime_section in_runtime;
   const int code = require_replaceable();
   if (code != ABT_SUCCESS)
     return code;
@@ -152,6 +156,7 @@ WEFT_ABT_SLOWLY(weft_abt_self_resume_yield_to, ABT_thread handle) {
   return self_yield_to_slowly(handle, true, ABT_POOL_CONTEXT_OP_THREAD_RESUME_YIELD_TO);
 }
 WEFT_ABT_SLOWLY(weft_abt_self_suspend) {
+  const weft::sched::runtime_section in_runtime;
   const int code = require_ult();
   if (code != ABT_SUCCESS)
     return code;
@@ -270,6 +275,7 @@ int ABT_self_resume_suspend_to(ABT_thread handle) {
 extern "C" {
 
 int ABT_thread_resume(ABT_thread handle) {
+  const weft::sched::runtime_section in_runtime;
   descriptor* u = checked_unit(handle);
   if (u == nullptr || is_tasklet(*u))
     return ABT_ERR_INV_THREAD;
@@ -284,31 +290,37 @@ int ABT_thread_resume(ABT_thread handle) {
 }
 
 int ABT_self_exit(void) {
+  const weft::sched::runtime_section in_runtime;
   const int code = require_mortal();
   if (code != ABT_SUCCESS)
     return code;
+  end_preemption(*unit_here());
   settle_end(*unit_here());
   sched::end_now();
 }
 
 int ABT_thread_exit(void) {
+  const weft::sched::runtime_section in_runtime;
   if (ABT_initialized() != ABT_SUCCESS)
     return ABT_ERR_UNINITIALIZED;
   return ABT_self_exit();
 }
 
 int ABT_self_exit_to(ABT_thread handle) {
+  const weft::sched::runtime_section in_runtime;
   const int code = require_mortal();
   if (code != ABT_SUCCESS)
     return code;
   descriptor* u = checked_ult(handle);
   if (u == nullptr || !is_takeable(*u, false))
     return ABT_ERR_INV_THREAD;
+  end_preemption(*unit_here());
   settle_end(*unit_here());
   sched::end_to_taken(*u);
 }
 
 int ABT_self_resume_exit_to(ABT_thread handle) {
+  const weft::sched::runtime_section in_runtime;
   const int code = require_mortal();
   if (code != ABT_SUCCESS)
     return code;
@@ -316,11 +328,13 @@ int ABT_self_resume_exit_to(ABT_thread handle) {
   if (u == nullptr || !u->state.take_suspended())
     return ABT_ERR_INV_THREAD;
   tell_tool(*u, ABT_TOOL_EVENT_THREAD_RESUME);
+  end_preemption(*unit_here());
   settle_end(*unit_here());
   sched::end_to_taken(*u);
 }
 
 int ABT_self_schedule(ABT_thread handle, ABT_pool pool_handle) {
+  const weft::sched::runtime_section in_runtime;
   const int code = require_ult();
   if (code != ABT_SUCCESS)
     return code;

@@ -3,6 +3,7 @@
 #include "front/abt/abtx.h"
 #include "front/abt/primitive.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/sched/user_mode.hpp"
 #include "weft/sync/sleep.hpp"
 
 namespace weft::abt {
@@ -46,10 +47,12 @@ double ABT_get_wtime(void) {
 }
 
 int ABT_timer_create(ABT_timer* new_timer) {
+  const weft::sched::runtime_section in_runtime;
   return create<timer>(new_timer, ABT_TIMER_NULL);
 }
 
 int ABT_timer_dup(ABT_timer handle, ABT_timer* new_timer) {
+  const weft::sched::runtime_section in_runtime;
   const auto* const t = checked<timer>(handle); // `handle` may be what *new_timer holds
   *new_timer = ABT_TIMER_NULL;
   if (t == nullptr)
@@ -58,22 +61,27 @@ int ABT_timer_dup(ABT_timer handle, ABT_timer* new_timer) {
 }
 
 int ABT_timer_free(ABT_timer* handle) {
+  const weft::sched::runtime_section in_runtime;
   return free_object<timer>(handle, ABT_TIMER_NULL, ABT_ERR_INV_TIMER);
 }
 
 int ABT_timer_start(ABT_timer handle) {
+  const weft::sched::runtime_section in_runtime;
   return with(handle, [](timer& t) { t.start(); });
 }
 
 int ABT_timer_stop(ABT_timer handle) {
+  const weft::sched::runtime_section in_runtime;
   return with(handle, [](timer& t) { t.stop(); });
 }
 
 int ABT_timer_read(ABT_timer handle, double* seconds) {
+  const weft::sched::runtime_section in_runtime;
   return with(handle, [=](const timer& t) { *seconds = t.seconds(); });
 }
 
 int ABT_timer_stop_and_read(ABT_timer handle, double* seconds) {
+  const weft::sched::runtime_section in_runtime;
   return with(handle, [=](timer& t) {
     t.stop();
     *seconds = t.seconds();
@@ -81,6 +89,7 @@ int ABT_timer_stop_and_read(ABT_timer handle, double* seconds) {
 }
 
 int ABT_timer_stop_and_add(ABT_timer handle, double* seconds) {
+  const weft::sched::runtime_section in_runtime;
   return with(handle, [=](timer& t) {
     t.stop();
     *seconds += t.seconds();
@@ -88,6 +97,7 @@ int ABT_timer_stop_and_add(ABT_timer handle, double* seconds) {
 }
 
 int ABT_timer_get_overhead(double* overhead) {
+  const weft::sched::runtime_section in_runtime;
   constexpr int rounds = 1000;
   double sum = 0;
   timer t;
@@ -101,6 +111,7 @@ int ABT_timer_get_overhead(double* overhead) {
 }
 
 int ABTX_self_sleep(double seconds) {
+  const weft::sched::runtime_section in_runtime;
   if (!(seconds >= 0)) // also what is not a number
     return ABT_ERR_INV_ARG;
   if (!may_wait())

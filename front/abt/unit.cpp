@@ -4,6 +4,7 @@
 
 #include <array>
 #include <mutex>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
 
@@ -15,6 +16,9 @@
 #include "front/abt/technique.hpp"
 #include "front/abt/tool.hpp"
 #include "weft/memory/stack_record.hpp"
+#include "weft/os/signal.hpp"
+#include "weft/preempt/ticks.hpp"
+#include "weft/sched/user_mode.hpp"
 #include "weft/sync/waiter.hpp"
 #include "weft/unit/extension.hpp"
 
@@ -119,9 +123,11 @@ void supply_stack(descriptor& u, const thread_attr& a) {
 }
 
 void apply_attributes(descriptor& u, const thread_attr& a) {
-  if (a.migratable && a.callback == nullptr && a.stack == nullptr)
+  const bool preemptible = a.preemption != ABTX_PREEMPTION_COOPERATIVE && u.kind() == unit::kind_thread;
+  if (a.migratable && a.callback == nullptr && a.stack == nullptr && !preemptible)
     return;
   unit_info& info = info_of(u);
+  info.preemption = preemptible ? a.preemption : ABTX_PREEMPTION_COOPERATIVE;
   info.migratable = a.migratable;
   info.callback = a.callback;
   info.callback_argument = a.callback_argument;
@@ -148,6 +154,27 @@ unit::technique_id technique_for(const creation& c, const pool& home) {
   return t != unit::technique_id::automatic ? t : home.default_technique(own_stack);
 }
 
+ABTX_preemption preemption_for(const creation& c) noexcept {
+  return c.attributes != nullptr && !c.tasklet && c.operations == nullptr ? c.attributes->preemption
+                                                                          : ABTX_PREEMPTION_COOPERATIVE;
+}
+
+// What the info says, before the unit is pushed. FEATURE_NA: not on this machine.
+void make_preemptible(descriptor& u) {
+  const unit_info* info = info_if_any(u);
+  if (info == nullptr || info->preemption == ABTX_PREEMPTION_COOPERATIVE)
+    return;
+  const auto kind = static_cast<sched::preemption>(info->preemption);
+  int streams = 1;
+  ABT_xstream_get_num(&streams);
+  try {
+    if (preempt::prepare(kind, static_cast<std::size_t>(streams)))
+      sched::user_mode::attach(u, kind);
+  } catch (const std::system_error& e) {
+    throw failure{e.code() == std::errc::not_supported ? ABT_ERR_FEATURE_NA : ABT_ERR_SYS};
+  }
+}
+
 std::uint64_t traits_for(const creation& c, const pool& home) {
   if (c.tasklet)
     return unit::kind_tasklet;
@@ -156,6 +183,9 @@ std::uint64_t traits_for(const creation& c, const pool& home) {
   // A supplied one's size is always spelt out, so that no fast path takes it for ours.
   if (!supplied && (size == 0 || size == current().default_stack_size))
     size = current().stack_trait;
+  // The kernel's signal frame, and what its handler calls.
+  if (!supplied && size != 0 && preemption_for(c) != ABTX_PREEMPTION_COOPERATIVE)
+    size += os::signal_stack_bytes(4096);
   if (!fits_descriptor(size))
     throw failure{ABT_ERR_MEM};
   std::uint64_t traits = unit::kind_thread | unit::stack_size_trait(static_cast<std::uint32_t>(size));
@@ -173,6 +203,22 @@ void give_name(descriptor& u, pool& home) {
 
 } // namespace
 
+void end_preemption(descriptor& self) noexcept {
+  sched::enter_runtime_for_good();
+  sched::user_mode::detach(self);
+}
+
+namespace {
+
+void run_preemptible(descriptor& u) {
+  const closure& c = closure_of(u);
+  c.function(c.argument);
+  sched::enter_runtime_for_good();
+  settle(u);
+}
+
+} // namespace
+
 void run_ult(descriptor& u) {
   const closure& c = closure_of(u);
   c.function(c.argument);
@@ -184,6 +230,8 @@ constexpr std::size_t function_at = offsetof(descriptor, closure) + offsetof(clo
 
 constinit const unit::operations ult_operations{&run_ult,       &drop,    nullptr,    nullptr,
                                                 &end_cancelled, &discard, function_at};
+constinit const unit::operations preemptible_operations{&run_preemptible, &drop,    nullptr,    nullptr,
+                                                        &end_cancelled,   &discard, function_at};
 constinit const unit::operations tasklet_operations{&run_tasklet, &drop,    nullptr,    nullptr,
                                                     nullptr,      &discard, function_at};
 constinit const unit::operations loop_operations{&run_ult,       &drop,    nullptr,    nullptr,
@@ -224,7 +272,9 @@ descriptor& make_unit(pool& home, const creation& c, ABT_pool_context why) {
   descriptor& u = sched::allocate_unit_anywhere();
   const unit::operations* o = c.operations;
   if (o == nullptr)
-    o = c.tasklet ? &tasklet_operations : &ult_operations;
+    o = c.tasklet                                          ? &tasklet_operations
+        : preemption_for(c) != ABTX_PREEMPTION_COOPERATIVE ? &preemptible_operations
+                                                           : &ult_operations;
   unit::initialise(u, *o, &home, traits);
   if (unit::has_stack_at_creation(u.technique()))
     arch::idle_word(u.context) = nullptr; // it has none yet: see launch()
@@ -233,6 +283,7 @@ descriptor& make_unit(pool& home, const creation& c, ABT_pool_context why) {
     if (c.attributes != nullptr)
       apply_attributes(u, *c.attributes);
     give_name(u, home);
+    make_preemptible(u);
   } catch (...) {
     drop_info(u);
     unit::drop_extension(u);
@@ -282,6 +333,7 @@ void revive_unit(descriptor& u, pool& home, void (*function)(void*), void* argum
     sched::reserve_stack(u);
   closure_of(u).function = function;
   closure_of(u).argument = argument;
+  make_preemptible(u);
   home.count_unit(sched::here(), 1);
   announce_push(u, why);
   tell_tool(u, ABT_TOOL_EVENT_THREAD_REVIVE);

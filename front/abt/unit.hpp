@@ -39,6 +39,7 @@ struct thread_attr : object {
     callback = other.callback;
     callback_argument = other.callback_argument;
     technique = other.technique;
+    preemption = other.preemption;
     of_thread = other.of_thread;
   }
 
@@ -48,6 +49,7 @@ struct thread_attr : object {
   void (*callback)(ABT_thread, void*) = nullptr;
   void* callback_argument = nullptr;
   ABTX_technique technique = ABTX_TECHNIQUE_DEFAULT;
+  ABTX_preemption preemption = ABTX_PREEMPTION_COOPERATIVE;
   bool of_thread = false; // from ABT_thread_get_attr: a size of 0 is what it says
 };
 
@@ -75,6 +77,7 @@ struct unit_info {
   ABT_unit unit_there = ABT_UNIT_NULL;
   ABT_sync_event_type waits_for = ABT_SYNC_EVENT_TYPE_USER; // told to tools
   void* waits_for_object = nullptr;
+  ABTX_preemption preemption = ABTX_PREEMPTION_COOPERATIVE;
   scheduler* loop = nullptr; // the scheduler whose loop this ULT is
 };
 
@@ -98,15 +101,18 @@ inline const closure& closure_of(const descriptor& u) noexcept {
 // The function of a ULT, and the end of its accounts.
 void run_ult(descriptor& u);
 extern const unit::operations ult_operations;
+extern const unit::operations preemptible_operations; // ULTs that may be preempted
 extern const unit::operations tasklet_operations;
 extern const unit::operations loop_operations; // ULTs that are a scheduler's loop
 extern const unit::operations primary_operations;
 extern const unit::operations freed_operations; // what stale handles find
 
+// While a ULT may be preempted its operations are sched::user_mode's; it has an info.
 inline bool is_ours(const descriptor& u) noexcept {
   const unit::operations* o = u.operations;
   return o == &ult_operations || o == &tasklet_operations || o == &loop_operations ||
-         o == &primary_operations;
+         o == &primary_operations || o == &preemptible_operations ||
+         (u.has(unit::fronted) && o != &freed_operations);
 }
 // Null: it never needed one, or is no unit of the C API, as a weft::thread.
 // acquire: pairs with the release in info_of().
@@ -154,6 +160,9 @@ void launch(pool& home, descriptor& u);
 
 // A new life for a unit that has ended. Errors: as make_unit(); the unit is as before then.
 void revive_unit(descriptor& u, pool& home, void (*function)(void*), void* argument, ABT_pool_context why);
+
+// The calling ULT ends without returning: it is in the runtime, and cooperative.
+void end_preemption(descriptor& self) noexcept;
 
 // Frees a unit that has ended and that nobody else knows. Runs the destructors of its local values.
 void free_ended_unit(descriptor& u) noexcept;

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <ucontext.h>
 
+#include "weft/base/export.hpp"
+
 namespace weft::os {
 
 using signal_handler = void (*)(int, siginfo_t*, void*);
@@ -25,7 +27,7 @@ void chain_signal(int number, siginfo_t* information, void* context, const struc
 
 // Bytes an alternative stack needs on this CPU (AVX-512 frames are larger than the header's SIGSTKSZ), plus
 // `extra`.
-std::size_t signal_stack_bytes(std::size_t extra) noexcept;
+WEFT_API std::size_t signal_stack_bytes(std::size_t extra) noexcept;
 
 // Gives the calling kernel thread an alternative stack, unless it has one: EEXIST then, and nothing changes.
 int set_signal_stack(void* low, std::size_t bytes) noexcept;

@@ -10,10 +10,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <iterator>
 #include <mutex>
 #include <new>
 #include <system_error>
 
+#include "weft/arch/signal_return.hpp"
 #include "weft/arch/user_mode.hpp"
 #include "weft/base/assert.hpp"
 #include "weft/base/knob.hpp"
@@ -22,7 +24,10 @@
 #include "weft/os/kernel_thread.hpp"
 #include "weft/os/signal.hpp"
 #include "weft/preempt/donors.hpp"
+#include "weft/preempt/signal_use.hpp"
 #include "weft/preempt/spares.hpp"
+#include "weft/preempt/tick_sources.hpp"
+#include "weft/preempt/watchdog.hpp"
 
 namespace weft::preempt {
 namespace {
@@ -44,16 +49,16 @@ constinit base::integer_knob signal_knob{"WEFT_PREEMPTION_SIGNAL",
                                          base::knob_scale::count,
                                          "number of the signal that preempts; the default is one that "
                                          "debuggers let pass"};
-const base::knob_list listed{interval_knob, signal_knob};
+// In the order of tick_source.
+constexpr const char* source_names[] = {"monitor", "creation_time", "aligned", "one_to_all", "chain"};
+constinit base::choice_knob source_knob{"WEFT_PREEMPTION_TICKS", 0, source_names,
+                                        "where the ticks of preemptible threads come from"};
+const base::knob_list listed{interval_knob, signal_knob, source_knob};
 
 base::atomic<std::uint64_t> flags_left;
-base::atomic<std::uint64_t> signals_sent;
 base::atomic<std::uint64_t> preemptions_done;
 base::atomic<std::uint64_t> workers_let_go;
 base::atomic<std::uint64_t> calls_failed;
-
-// What tells our signals from others of the same number.
-const char cookie = 0;
 
 struct sigaction before_us;
 
@@ -86,19 +91,24 @@ void adapt(ucontext_t& interrupted, int number) noexcept {
   return sched::weft_worker_here;
 }
 
-void preempt(user_mode& thread, ucontext_t& interrupted, int number) noexcept {
+// Returns from the handler by itself where it can.
+void preempt(user_mode& thread, ucontext_t& interrupted, int number, int kept_errno) noexcept {
   const sched::carrier* const before = worker_here()->on;
   worker* const now = thread.preempt();
   if (now == nullptr)
     return;
   preemptions_done.fetch_add_relaxed(1);
-  if (now->on != before)
+  const std::uint64_t features = arch::features_of_frame(interrupted);
+  if (features == 0 && now->on != before)
     adapt(interrupted, number);
   thread.return_to_user_mode();
+  errno = kept_errno;
+  if (features != 0)
+    arch::return_from_signal(interrupted, features);
 }
 
 // A thread that is in the kernel keeps the kernel thread and lets the worker go; one that computes leaves.
-void on_tick_in_user_mode(user_mode& thread, ucontext_t& interrupted, int number) noexcept {
+void on_tick_in_user_mode(user_mode& thread, ucontext_t& interrupted, int number, int kept_errno) noexcept {
   if (arch::enters_runtime(arch::program_counter(interrupted)))
     return thread.remember_tick();
   const arch::interrupted_call call = arch::call_interrupted(interrupted);
@@ -110,32 +120,27 @@ void on_tick_in_user_mode(user_mode& thread, ucontext_t& interrupted, int number
   } else if (call != arch::interrupted_call::none && thread.let_worker_go()) {
     workers_let_go.fetch_add_relaxed(1);
   } else {
-    preempt(thread, interrupted, number);
+    preempt(thread, interrupted, number, kept_errno);
   }
 }
 
 void on_tick(int number, siginfo_t* info, void* context) {
   const int kept = errno;
+  auto& interrupted = *static_cast<ucontext_t*>(context);
   sched::worker_front& front = sched::here();
   const std::uint32_t attention = front.attention.load_relaxed();
-  if (info->si_value.sival_ptr != &cookie) {
+  if (asks_for_calls(*info)) {
+    answer_watchdog(reinterpret_cast<const void*>(arch::program_counter(interrupted)));
+  } else if (!is_tick(*info)) {
     chain(number, info, context);
+  } else if (!pass_on(*info)) {
+    // for another kernel thread
   } else if ((attention & sched::user_code) != 0) {
-    on_tick_in_user_mode(user_mode::behind(front), *static_cast<ucontext_t*>(context), number);
+    on_tick_in_user_mode(user_mode::behind(front), interrupted, number, kept);
   } else if ((attention & sched::not_a_worker) == 0) {
     static_cast<worker&>(front).tick_flag.store_relaxed(sched::whichever_thread);
   }
   errno = kept; // the thread's own still: it keeps its TLS block, or its kernel thread
-}
-
-void send_tick(std::int32_t kernel_id, int number) noexcept {
-  siginfo_t info = {};
-  info.si_code = SI_QUEUE;
-  info.si_pid = ::getpid();
-  info.si_uid = ::getuid();
-  info.si_value.sival_ptr = const_cast<char*>(&cookie);
-  if (::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), kernel_id, number, &info) == 0)
-    signals_sent.fetch_add_relaxed(1);
 }
 
 // --- the monitor ---
@@ -144,32 +149,49 @@ struct look {
   std::int64_t now;
   std::int64_t interval;
   int number;
-  bool waited_for; // somebody was found that others wait for
+  bool waited_for = false;      // somebody was found that others wait for,
+  std::int64_t due = INT64_MAX; // and this is when the next one must be told
+
+  void look_again_at(std::int64_t when) noexcept { due = std::min(due, when); }
 };
 
-// One look at a worker: the thread that it found there the last time had better be gone.
+// Where flags were ignored so often in a row the next ticks are signals at once: whose threads only compute
+// costs one look an interval.
+constexpr std::uint8_t flags_to_ignore = 3, signals_at_once = 16;
+
+// One look at a worker: the thread that it found there the last time had better be gone. Who took over after
+// a signal counts from the signal, and may be told of the next tick as early as a quarter of an interval
+// after it began.
 void look_at(worker& w, void* argument) {
   look& l = *static_cast<look*>(argument);
   const std::uint32_t serial = w.user_mode_serial.load_relaxed();
   if (serial == 0)
     return; // in the runtime, or cooperative
-  const bool waited_for =
-      w.others_wait.load_relaxed() || (w.attention.load_relaxed() & sched::inbox_waiting) != 0;
-  l.waited_for = l.waited_for || waited_for;
-  if (serial != w.ticked_serial) {
+  if (w.ticked_serial == 0) {
+    w.ticked_serial = serial;
+  } else if (serial != w.ticked_serial) {
     w.ticked_serial = serial;
     w.ticked_since = l.now;
-    return;
+    w.flags_ignored = 0; // the one before left of its own accord
   }
-  const std::int64_t ran = l.now - w.ticked_since;
-  if (!waited_for || ran < l.interval)
+  if (!w.others_wait.load_relaxed() && (w.attention.load_relaxed() & sched::inbox_waiting) == 0)
     return;
-  if (ran < l.interval + l.interval / 4) {
-    w.tick_flag.store_relaxed(serial);
-    flags_left.fetch_add_relaxed(1);
-    return;
+  l.waited_for = true;
+  const std::int64_t flag_at = w.ticked_since + l.interval, signal_at = flag_at + l.interval / 4;
+  const bool at_once = w.flags_ignored >= flags_to_ignore;
+  if (l.now < flag_at)
+    return l.look_again_at(flag_at);
+  if (l.now < signal_at && !at_once) {
+    if (w.tick_flag.load_relaxed() != serial) {
+      w.tick_flag.store_relaxed(serial);
+      flags_left.fetch_add_relaxed(1);
+    }
+    return l.look_again_at(signal_at);
   }
+  w.flags_ignored = static_cast<std::uint8_t>((w.flags_ignored + 1) % (flags_to_ignore + signals_at_once));
+  w.ticked_serial = 0;
   w.ticked_since = l.now;
+  l.look_again_at(l.now + l.interval);
   if (const std::int32_t kernel_id = w.kernel_thread_id.load_relaxed(); kernel_id != 0)
     send_tick(kernel_id, l.number);
 }
@@ -180,9 +202,62 @@ void look_at_away(sched::carrier& c, void* argument) {
     return;
   look& l = *static_cast<look*>(argument);
   l.waited_for = true;
+  l.look_again_at(l.now + l.interval);
   const std::int64_t computed = os::cpu_time_ns(c.kernel_id());
   if (std::exchange(c.computed_ns, computed) + l.interval / 8 < computed)
     send_tick(c.kernel_id(), l.number);
+}
+
+// --- the signal ---
+
+class our_signal {
+ public:
+  int use() {
+    const std::scoped_lock held(lock_);
+    if (users_ == 0)
+      take();
+    ++users_;
+    return number_;
+  }
+  void unuse() noexcept {
+    const std::scoped_lock held(lock_);
+    if (--users_ == 0)
+      give_back();
+  }
+  void forget_after_fork() noexcept {
+    if (users_ != 0)
+      give_back();
+    ::new (static_cast<void*>(this)) our_signal;
+  }
+
+ private:
+  void take() {
+    prepare_to_send();
+    number_ = static_cast<int>(signal_knob.get());
+    struct sigaction ours = {};
+    ours.sa_sigaction = &on_tick;
+    ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER;
+    sigemptyset(&ours.sa_mask);
+    if (::sigaction(number_, &ours, &before_us) != 0)
+      refuse(std::errc::invalid_argument, "weft: WEFT_PREEMPTION_SIGNAL names no signal that can be handled");
+  }
+  // Unless somebody has put another handler over ours, which may call it.
+  void give_back() noexcept {
+    struct sigaction now = {};
+    if (::sigaction(number_, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) != 0 &&
+        now.sa_sigaction == &on_tick)
+      ::sigaction(number_, &before_us, nullptr);
+  }
+
+  std::mutex lock_;
+  unsigned users_ = 0;
+  int number_ = 0;
+};
+
+our_signal& process_signal() noexcept {
+  alignas(our_signal) static std::byte room[sizeof(our_signal)]; // outlives all statics
+  static auto* made = ::new (static_cast<void*>(room)) our_signal;
+  return *made;
 }
 
 class monitor {
@@ -191,7 +266,7 @@ class monitor {
     const std::scoped_lock held(lock_);
     if (running_)
       return;
-    take_signal();
+    number_ = use_signal();
     ending_.store_relaxed(0);
     sigset_t before;
     os::block_all_signals(&before);
@@ -203,7 +278,7 @@ class monitor {
         this, 64 << 10);
     os::restore_signal_mask(before);
     if (error != 0) {
-      give_signal_back();
+      unuse_signal();
       throw std::system_error(error, std::generic_category(), "weft: no kernel thread for the monitor");
     }
     running_ = true;
@@ -213,17 +288,16 @@ class monitor {
     if (!running_)
       return;
     ending_.store_release(1);
-    os::futex_wake(&ending_, 1);
+    look_again();
     user_mode::live().fetch_add_relaxed(1); // so that the monitor cannot fall asleep on a 0 after the wake
     os::futex_wake(&user_mode::live(), 1);
     thread_.join();
     user_mode::live().fetch_sub_relaxed(1);
-    give_signal_back();
+    unuse_signal();
     running_ = false;
   }
   void forget_after_fork() noexcept {
-    if (running_)
-      give_signal_back();
+    forget_timers_after_fork();
     ::new (static_cast<void*>(this)) monitor;
   }
   base::atomic<std::int64_t> interval_ns{0}; // 0: as the environment says
@@ -232,45 +306,49 @@ class monitor {
     return set != 0 ? set : interval_knob.get() * 1000;
   }
   [[nodiscard]] int number() const noexcept { return number_; }
+  // The interval or the source is another one now.
+  void look_again() noexcept {
+    changes_.fetch_add_relaxed(1);
+    os::futex_wake(&changes_, 1);
+  }
 
  private:
-  // Looks four times an interval, and up to sixteen times more rarely while nobody is waited for.
+  // Looks when somebody is due, or, while nobody is waited for, ever more rarely; or sees to the timers,
+  // where ticks come from these.
   void watch() noexcept {
     os::name_this_kernel_thread("weft-monitor");
     ::prctl(PR_SET_TIMERSLACK, 1UL);
-    for (std::int64_t pauses = 1; ending_.load_acquire() == 0;) {
+    std::int64_t pause = 0;
+    while (ending_.load_acquire() == 0) {
+      const std::uint32_t changes = changes_.load_acquire();
       if (user_mode::live().load_relaxed() == 0) {
+        end_timers();
         os::futex_wait(&user_mode::live(), 0);
-        pauses = 1;
+        pause = 0;
         continue;
       }
-      os::futex_wait_until(&ending_, 0, os::now_ns() + pauses * interval() / 4);
-      look l{os::now_ns(), interval(), number_, false};
+      if (const tick_source source = tick_source_in_use(); source != tick_source::monitor) {
+        const std::int64_t good_for = tend_timers(source, interval(), number_);
+        os::futex_wait_until(&changes_, changes, os::now_ns() + good_for);
+        continue;
+      }
+      end_timers();
+      look l{os::now_ns(), interval(), number_};
       sched::for_each_worker(&look_at, &l);
       for_each_spare(&look_at_away, &l);
-      pauses = l.waited_for ? 1 : std::min<std::int64_t>(pauses * 2, 16);
+      pause = l.waited_for ? 0 : std::clamp(2 * pause, l.interval / 4, longest_pause(l.interval));
+      os::futex_wait_until(&changes_, changes, l.waited_for ? l.due : l.now + pause);
     }
+    end_timers();
   }
-  void take_signal() {
-    number_ = static_cast<int>(signal_knob.get());
-    struct sigaction ours = {};
-    ours.sa_sigaction = &on_tick;
-    ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER;
-    sigemptyset(&ours.sa_mask);
-    if (::sigaction(number_, &ours, &before_us) != 0)
-      refuse(std::errc::invalid_argument, "weft: WEFT_PREEMPTION_SIGNAL names no signal that can be handled");
+  // While nobody is waited for: a new arrival is noticed so much later.
+  static std::int64_t longest_pause(std::int64_t interval) noexcept {
+    return std::max(4 * interval, std::min<std::int64_t>(16 * interval, 5'000'000));
   }
-  // Unless somebody has put another handler over ours, which may call it.
-  void give_signal_back() noexcept {
-    struct sigaction now = {};
-    if (::sigaction(number_, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) != 0 &&
-        now.sa_sigaction == &on_tick)
-      ::sigaction(number_, &before_us, nullptr);
-  }
-
   std::mutex lock_;
   os::kernel_thread thread_;
   base::atomic<std::uint32_t> ending_{0};
+  base::atomic<std::uint32_t> changes_{0};
   bool running_ = false;
   int number_ = 0;
 };
@@ -282,6 +360,14 @@ monitor& process_monitor() noexcept {
 }
 
 } // namespace
+
+int use_signal() {
+  return process_signal().use();
+}
+
+void unuse_signal() noexcept {
+  process_signal().unuse();
+}
 
 bool prepare(sched::preemption kind, std::size_t workers) {
   if (arch::sanitizer::watches_frames) {
@@ -312,6 +398,8 @@ void stop() noexcept {
 }
 
 void forget_after_fork() noexcept {
+  process_signal().forget_after_fork();
+  forget_watchdog_after_fork();
   process_monitor().forget_after_fork();
   forget_donors_after_fork();
   forget_spares_after_fork();
@@ -321,6 +409,18 @@ void set_interval(std::chrono::nanoseconds interval) {
   if (interval < std::chrono::microseconds(least_interval_us) || interval > std::chrono::seconds(1))
     refuse(std::errc::invalid_argument, "weft: an interval of preemption is 50 us to 1 s");
   process_monitor().interval_ns.store_relaxed(interval.count());
+  process_monitor().look_again();
+}
+
+void set_tick_source(tick_source source) {
+  if (static_cast<std::size_t>(source) >= std::size(source_names))
+    refuse(std::errc::invalid_argument, "weft: no such source of ticks");
+  source_knob.set(static_cast<unsigned>(source));
+  process_monitor().look_again();
+}
+
+tick_source tick_source_in_use() noexcept {
+  return static_cast<tick_source>(source_knob.get());
 }
 
 std::chrono::nanoseconds interval() noexcept {
@@ -329,14 +429,16 @@ std::chrono::nanoseconds interval() noexcept {
 
 tick_counts counts() noexcept {
   return {.flags = flags_left.load_relaxed(),
-          .signals = signals_sent.load_relaxed(),
+          .signals = ticks_sent(),
           .preemptions = preemptions_done.load_relaxed(),
           .workers_let_go = workers_let_go.load_relaxed(),
           .calls_failed = calls_failed.load_relaxed()};
 }
 
 void tick_self() noexcept {
-  send_tick(os::this_kernel_thread_id(), process_monitor().number());
+  const worker* const w = worker_here();
+  send_tick(w != nullptr ? w->kernel_thread_id.load_relaxed() : os::this_kernel_thread_id(),
+            process_monitor().number());
 }
 
 } // namespace weft::preempt

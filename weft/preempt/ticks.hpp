@@ -9,6 +9,7 @@
 #include <cstddef>
 
 #include "weft/base/export.hpp"
+#include "weft/preempt/tick_sources.hpp"
 #include "weft/sched/user_mode.hpp"
 
 namespace weft::preempt {

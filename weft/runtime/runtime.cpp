@@ -2,6 +2,7 @@
 // Start, stop and exit of the default runtime.
 #include "weft/runtime/runtime.hpp"
 #include "weft/preempt/ticks.hpp"
+#include "weft/preempt/watchdog.hpp"
 
 #include <unistd.h>
 
@@ -143,6 +144,7 @@ void refuse_shadow_stack() {
 
 sched::group& start_locked(const options& wanted) {
   refuse_shadow_stack();
+  preempt::start_watchdog_if_asked();
   auto* fresh = new sched::group(resolve(wanted));
   io::choose(wanted.io);
   io::limit_spare_threads(wanted.blocking_threads);
@@ -187,6 +189,7 @@ bool stop() noexcept {
 void prepare_process() {
   install_once();
   refuse_shadow_stack();
+  preempt::start_watchdog_if_asked();
 }
 
 void stop_at_exit(sched::group& g) {

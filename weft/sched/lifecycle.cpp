@@ -407,6 +407,7 @@ void yield_preempted(bool pinned) {
   self.state.block();
   w.note(trace::event::stop_yield, &self);
   const exceptions_kept kept(w);
+  --w.budget;
   w.current = &w.loop_unit;
   w.pick_oldest = true;
   w.budget = -1; // a timer may be due: ticks are rarer than the loop's visits otherwise

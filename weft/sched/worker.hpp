@@ -93,9 +93,20 @@ class idle_observer {
   ~idle_observer() = default;
 };
 
+// What a watchdog has seen of a worker: the same since then?
+struct watched_state {
+  const descriptor* unit = nullptr;
+  std::int32_t budget = 0;
+  deadline since = 0;
+  bool told = false;
+};
+
 struct alignas(64) worker : worker_front {
   worker(group& g, unsigned number);
   ~worker();
+  // Its memory is only ever a worker's again: handlers of signals may look at one that has just gone.
+  WEFT_API static void* operator new(std::size_t bytes);
+  WEFT_API static void operator delete(void* room) noexcept;
 
   // --- used at starts and ends ---
   memory::object_cache<descriptor> descriptors;
@@ -167,6 +178,8 @@ struct alignas(64) worker : worker_front {
   base::atomic<bool> others_wait{false};    // when that thread went to user mode
   std::uint32_t ticked_serial = 0;          // whoever ticks: what it saw last, and since when
   deadline ticked_since = 0;
+  std::uint8_t flags_ignored = 0; // in a row
+  watched_state watched;          // whoever keeps watch: what it saw last
   void* front = nullptr; // what a front (abt) calls this worker; its own, set before the worker starts
 
   void ask(std::uint32_t bits) noexcept { attention.fetch_or_acq_rel(bits); }

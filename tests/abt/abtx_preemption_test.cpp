@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+// ULTs of the C API that may be preempted.
+#include "abtx.h"
+
+#include <cmath>
+
+#include "units.hpp"
+
+namespace abt_test {
+namespace {
+
+constexpr ABTX_preemption kinds[] = {ABTX_PREEMPTION_SIGNAL_YIELD, ABTX_PREEMPTION_OWN_TLS};
+
+// An attribute of this kind. Null, and a skipped test: not on this machine.
+class preemptible {
+ public:
+  explicit preemptible(ABTX_preemption kind) {
+    EXPECT_OK(ABT_thread_attr_create(&attr_));
+    EXPECT_OK(ABTX_thread_attr_set_preemption(attr_, kind));
+  }
+  ~preemptible() { EXPECT_OK(ABT_thread_attr_free(&attr_)); }
+  preemptible(const preemptible&) = delete;
+  preemptible& operator=(const preemptible&) = delete;
+
+  ABT_thread_attr attr() const { return attr_; }
+  ABT_thread create(body& f) const {
+    ABT_thread t = ABT_THREAD_NULL;
+    EXPECT_OK(ABT_thread_create(self_pool(), run_function, &f, attr_, &t));
+    return t;
+  }
+
+ private:
+  ABT_thread_attr attr_ = ABT_THREAD_ATTR_NULL;
+};
+
+bool not_on_this_machine() {
+  const runtime rt;
+  const preemptible some(ABTX_PREEMPTION_OWN_TLS);
+  body nothing = [] {};
+  ABT_thread t = ABT_THREAD_NULL;
+  if (ABT_thread_create(self_pool(), run_function, &nothing, some.attr(), &t) == ABT_ERR_FEATURE_NA)
+    return true;
+  EXPECT_OK(ABT_thread_free(&t));
+  return false;
+}
+
+TEST(ABTX_thread_attr_set_preemption, one_that_spins_lets_others_run) {
+  if (not_on_this_machine())
+    GTEST_SKIP();
+  for (const ABTX_preemption kind : kinds) {
+    const runtime rt;
+    ASSERT_OK(ABTX_preemption_set_interval(200e-6));
+    const preemptible some(kind);
+    std::atomic<bool> go_on{false};
+    body spin = [&] {
+      while (!go_on)
+        asm volatile("" ::: "memory");
+    };
+    body release = [&] { go_on = true; };
+    ABT_thread spinner = some.create(spin);
+    ABT_thread other = new_thread(self_pool(), release);
+    ABTX_preemption told = ABTX_PREEMPTION_COOPERATIVE;
+    EXPECT_OK(ABTX_thread_get_preemption(spinner, &told));
+    EXPECT_EQ(told, kind);
+    EXPECT_OK(ABT_thread_free(&spinner));
+    EXPECT_OK(ABT_thread_free(&other));
+  }
+}
+
+TEST(ABTX_thread_attr_set_preemption, a_revived_one_is_preemptible_again) {
+  if (not_on_this_machine())
+    GTEST_SKIP();
+  for (const ABTX_preemption kind : kinds) {
+    const runtime rt;
+    ASSERT_OK(ABTX_preemption_set_interval(200e-6));
+    const preemptible some(kind);
+    std::atomic<bool> go_on{true};
+    body spin = [&] {
+      while (!go_on)
+        asm volatile("" ::: "memory");
+    };
+    body release = [&] { go_on = true; };
+    ABT_thread spinner = some.create(spin);
+    EXPECT_OK(ABT_thread_join(spinner));
+    go_on = false;
+    EXPECT_OK(ABT_thread_revive(self_pool(), run_function, &spin, &spinner));
+    ABT_thread other = new_thread(self_pool(), release);
+    EXPECT_OK(ABT_thread_free(&spinner));
+    EXPECT_OK(ABT_thread_free(&other));
+  }
+}
+
+TEST(ABTX_thread_attr_set_preemption, they_end_in_every_way) {
+  if (not_on_this_machine())
+    GTEST_SKIP();
+  for (const ABTX_preemption kind : kinds) {
+    const runtime rt;
+    const preemptible some(kind);
+    body exits = [] { ABT_self_exit(); };
+    body is_cancelled = [] {
+      for (;;)
+        ABT_thread_yield();
+    };
+    body to_another = [] {
+      body nothing = [] {};
+      ABT_thread t = ABT_THREAD_NULL;
+      ASSERT_OK(ABT_thread_create(self_pool(), run_function, &nothing, ABT_THREAD_ATTR_NULL, &t));
+      EXPECT_OK(ABT_thread_free(&t));
+    };
+    ABT_thread first = some.create(exits), second = some.create(is_cancelled),
+               third = some.create(to_another);
+    EXPECT_OK(ABT_thread_yield());
+    EXPECT_OK(ABT_thread_cancel(second));
+    ABT_thread never = some.create(is_cancelled);
+    EXPECT_OK(ABT_thread_cancel(never));
+    for (ABT_thread t : {first, second, third, never})
+      EXPECT_OK(ABT_thread_free(&t));
+    // Unnamed: nobody frees it.
+    std::atomic<bool> ran{false};
+    body notes = [&] { ran = true; };
+    EXPECT_OK(ABT_thread_create(self_pool(), run_function, &notes, some.attr(), nullptr));
+    yield_until([&] { return ran.load(); });
+  }
+}
+
+TEST(ABTX_thread_attr_set_preemption, with_a_stack_size_and_from_many_streams) {
+  if (not_on_this_machine())
+    GTEST_SKIP();
+  for (const ABTX_preemption kind : kinds) {
+    const runtime rt;
+    const streams es(2);
+    ASSERT_OK(ABTX_preemption_set_interval(200e-6));
+    const preemptible some(kind);
+    ASSERT_OK(ABT_thread_attr_set_stacksize(some.attr(), 4096));
+    ABT_mutex m = ABT_MUTEX_NULL;
+    ASSERT_OK(ABT_mutex_create(&m));
+    long count = 0;
+    body counts = [&] {
+      for (int i = 0; i < 2000; ++i) {
+        EXPECT_OK(ABT_mutex_lock(m));
+        const long seen = count;
+        if (i % 64 == 0) {
+          EXPECT_OK(ABT_self_yield());
+        }
+        count = seen + 1;
+        EXPECT_OK(ABT_mutex_unlock(m));
+      }
+    };
+    std::vector<ABT_thread> all(12, ABT_THREAD_NULL);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      ASSERT_OK(
+          ABT_thread_create(es.pool(static_cast<int>(i % 2)), run_function, &counts, some.attr(), &all[i]));
+    for (ABT_thread& t : all)
+      EXPECT_OK(ABT_thread_free(&t));
+    EXPECT_EQ(count, 24000);
+    EXPECT_OK(ABT_mutex_free(&m));
+  }
+}
+
+TEST(ABTX_thread_attr_set_preemption, refuses_what_is_no_kind) {
+  const runtime rt;
+  ABT_thread_attr attr = ABT_THREAD_ATTR_NULL;
+  ASSERT_OK(ABT_thread_attr_create(&attr));
+  EXPECT_ABT(ABT_ERR_INV_ARG, ABTX_thread_attr_set_preemption(attr, static_cast<ABTX_preemption>(77)));
+  ABTX_preemption told = ABTX_PREEMPTION_OWN_TLS;
+  EXPECT_OK(ABTX_thread_attr_get_preemption(attr, &told));
+  EXPECT_EQ(told, ABTX_PREEMPTION_COOPERATIVE);
+  EXPECT_OK(ABT_thread_attr_free(&attr));
+}
+
+TEST(ABTX_preemption_set_interval, is_what_get_interval_says) {
+  double before = 0, now = 0;
+  EXPECT_OK(ABTX_preemption_get_interval(&before));
+  EXPECT_OK(ABTX_preemption_set_interval(500e-6));
+  EXPECT_OK(ABTX_preemption_get_interval(&now));
+  EXPECT_NEAR(now, 500e-6, 1e-9);
+  EXPECT_OK(ABTX_preemption_set_interval(before));
+}
+
+TEST(ABTX_preemption_set_interval, refuses_what_is_none) {
+  double before = 0, now = 0;
+  EXPECT_OK(ABTX_preemption_get_interval(&before));
+  for (const double wrong : {-1.0, 0.0, 1e-9, 2.0, std::nan("")})
+    EXPECT_ABT(ABT_ERR_INV_ARG, ABTX_preemption_set_interval(wrong));
+  EXPECT_OK(ABTX_preemption_get_interval(&now));
+  EXPECT_EQ(now, before);
+}
+
+} // namespace
+} // namespace abt_test
