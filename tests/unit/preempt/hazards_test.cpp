@@ -66,7 +66,9 @@ class hazards : public ::testing::TestWithParam<place> {
     }
     for (thread& t : all)
       t.join();
-    EXPECT_GT(preempt::counts().preemptions, before_.preemptions);
+    EXPECT_GT(preempt::counts().preemptions, before_.preemptions)
+        << preempt::counts().flags - before_.flags << " flags, "
+        << preempt::counts().signals - before_.signals << " signals";
   }
 
   preempt::tick_counts before_;
