@@ -177,6 +177,13 @@ TEST(ABTX_preemption_set_interval, is_what_get_interval_says) {
   EXPECT_OK(ABTX_preemption_set_interval(before));
 }
 
+TEST(ABTX_preemption_get_interval, is_in_seconds) {
+  double now = 0;
+  EXPECT_OK(ABTX_preemption_get_interval(&now));
+  EXPECT_GE(now, 50e-6);
+  EXPECT_LE(now, 1.0);
+}
+
 TEST(ABTX_preemption_set_interval, refuses_what_is_none) {
   double before = 0, now = 0;
   EXPECT_OK(ABTX_preemption_get_interval(&before));
