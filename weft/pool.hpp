@@ -22,6 +22,7 @@ using sched::order;
 using sched::picking_policy;
 using sched::pool;
 using sched::priority_scheduler;
+using class_scheduler = sched::class_scheduler;
 using sched::push_scheduler;
 using sched::random_stealing_scheduler;
 using sched::scheduler;

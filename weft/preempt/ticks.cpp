@@ -22,6 +22,7 @@
 #include "weft/os/kernel_thread.hpp"
 #include "weft/os/signal.hpp"
 #include "weft/preempt/donors.hpp"
+#include "weft/sched/priority.hpp"
 
 namespace weft::preempt {
 namespace {
@@ -43,11 +44,15 @@ constinit base::integer_knob signal_knob{"WEFT_PREEMPTION_SIGNAL",
                                          base::knob_scale::count,
                                          "number of the signal that preempts; the default is one that "
                                          "debuggers let pass"};
-const base::knob_list listed{interval_knob, signal_knob};
+constinit base::boolean_knob kicks_knob{
+    "WEFT_PREEMPTION_KICKS", true,
+    "a thread of high priority that becomes ready interrupts one of low priority at once; 0: at its next tick"};
+const base::knob_list listed{interval_knob, signal_knob, kicks_knob};
 
 base::atomic<std::uint64_t> flags_left;
 base::atomic<std::uint64_t> signals_sent;
 base::atomic<std::uint64_t> preemptions_done;
+base::atomic<std::uint64_t> kicks_sent;
 
 // What tells our signals from others of the same number.
 const char cookie = 0;
@@ -78,6 +83,26 @@ void adapt(ucontext_t& interrupted, int number) noexcept {
   ::sigaltstack(nullptr, &interrupted.uc_stack);
 }
 
+void send_tick(std::int32_t kernel_id, int number) noexcept {
+  siginfo_t info = {};
+  info.si_code = SI_QUEUE;
+  info.si_pid = ::getpid();
+  info.si_uid = ::getuid();
+  info.si_value.sival_ptr = const_cast<char*>(&cookie);
+  if (::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), kernel_id, number, &info) == 0)
+    signals_sent.fetch_add_relaxed(1);
+}
+
+// Somebody came while the thread went back to user mode: as soon as the handler has returned, and not before,
+// or handlers would pile up on the thread's stack.
+void tick_when_done(int number) noexcept {
+  sigset_t only_this;
+  sigemptyset(&only_this);
+  sigaddset(&only_this, number);
+  ::pthread_sigmask(SIG_BLOCK, &only_this, nullptr);
+  send_tick(os::this_kernel_thread_id(), number);
+}
+
 [[gnu::noinline]] worker* worker_here() noexcept {
   asm volatile("" ::: "memory");
   return sched::weft_worker_here;
@@ -100,21 +125,13 @@ void on_tick(int number, siginfo_t* info, void* context) {
       if (now != before)
         adapt(interrupted, number);
       thread.return_to_user_mode();
+      if (thread.has_remembered())
+        tick_when_done(number);
     }
   } else if ((attention & sched::not_a_worker) == 0) {
     static_cast<worker&>(front).tick_flag.store_relaxed(sched::whichever_thread);
   }
   errno = kept; // the thread's own still: it keeps its TLS block, or its kernel thread
-}
-
-void send_tick(std::int32_t kernel_id, int number) noexcept {
-  siginfo_t info = {};
-  info.si_code = SI_QUEUE;
-  info.si_pid = ::getpid();
-  info.si_uid = ::getuid();
-  info.si_value.sival_ptr = const_cast<char*>(&cookie);
-  if (::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), kernel_id, number, &info) == 0)
-    signals_sent.fetch_add_relaxed(1);
 }
 
 // --- the monitor ---
@@ -175,11 +192,14 @@ class monitor {
       throw std::system_error(error, std::generic_category(), "weft: no kernel thread for the monitor");
     }
     running_ = true;
+    kicks_ = kicks_knob.get();
+    sched::kick_worker.store(&kick, std::memory_order_release);
   }
   void stop() noexcept {
     const std::scoped_lock held(lock_);
     if (!running_)
       return;
+    sched::kick_worker.store(nullptr, std::memory_order_release);
     ending_.store_release(1);
     os::futex_wake(&ending_, 1);
     user_mode::live().fetch_add_relaxed(1); // so that the monitor cannot fall asleep on a 0 after the wake
@@ -190,6 +210,7 @@ class monitor {
     running_ = false;
   }
   void forget_after_fork() noexcept {
+    sched::kick_worker.store(nullptr, std::memory_order_release);
     if (running_)
       give_signal_back();
     ::new (static_cast<void*>(this)) monitor;
@@ -200,6 +221,7 @@ class monitor {
     return set != 0 ? set : interval_knob.get() * 1000;
   }
   [[nodiscard]] int number() const noexcept { return number_; }
+  [[nodiscard]] bool kicks() const noexcept { return kicks_; }
 
  private:
   // Looks four times an interval, and up to sixteen times more rarely while nobody is waited for.
@@ -240,6 +262,7 @@ class monitor {
   base::atomic<std::uint32_t> ending_{0};
   bool running_ = false;
   int number_ = 0;
+  bool kicks_ = true;
 };
 
 monitor& process_monitor() noexcept {
@@ -291,7 +314,17 @@ std::chrono::nanoseconds interval() noexcept {
 }
 
 tick_counts counts() noexcept {
-  return {flags_left.load_relaxed(), signals_sent.load_relaxed(), preemptions_done.load_relaxed()};
+  return {flags_left.load_relaxed(), signals_sent.load_relaxed(), preemptions_done.load_relaxed(),
+          kicks_sent.load_relaxed()};
+}
+
+void kick(sched::worker& w) noexcept {
+  if (!process_monitor().kicks())
+    return;
+  if (const std::int32_t kernel_id = w.kernel_thread_id.load_relaxed(); kernel_id != 0) {
+    kicks_sent.fetch_add_relaxed(1);
+    send_tick(kernel_id, process_monitor().number());
+  }
 }
 
 void tick_self() noexcept {

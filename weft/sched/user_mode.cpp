@@ -8,6 +8,7 @@
 #include "weft/arch/user_mode.hpp"
 #include "weft/base/assert.hpp"
 #include "weft/os/futex.hpp"
+#include "weft/sched/priority.hpp"
 #include "weft/sched/switch.hpp"
 
 namespace weft::sched {
@@ -48,6 +49,8 @@ std::uint32_t next_serial() noexcept {
 
 // Whether somebody would run if the thread that this worker runs did not. RACY: a hint.
 bool others_wait(worker& w) noexcept {
+  if (w.attention.any_relaxed(worker_has_classes)) [[unlikely]]
+    return others_wait_in_classes(w);
   if (!w.local.empty() || w.timers.size() != 0)
     return true;
   if (w.fifo != nullptr)
@@ -193,6 +196,8 @@ void user_mode::return_to_user_mode() noexcept {
   }
   w.others_wait.store_relaxed(others_wait(w));
   w.user_mode_serial.store_relaxed(serial_);
+  if (w.attention.any_relaxed(worker_has_classes) && enters_user_mode(w, unit_)) [[unlikely]]
+    remember_tick();
   show_front(w);
 }
 

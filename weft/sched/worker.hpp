@@ -43,6 +43,7 @@ enum attention : std::uint32_t {
   freeze_requested = 64, // stand still at the next decision (exit)
   observed = 512,        // a front is told of events
   user_code = 1024,      // the front of a preemptible thread in user mode (user_mode.hpp)
+  worker_has_classes = 2048, // the scheduler's pools are of several classes of priority (priority.hpp)
 };
 
 // Decisions between two visits of the loop, where timers, event sources and old units get their turn. Prime,
@@ -152,7 +153,10 @@ struct alignas(64) worker : worker_front {
   // The preemptible thread in user mode, by its serial; 0: none. Written by the worker.
   base::atomic<std::uint32_t> user_mode_serial{0};
   base::atomic<std::uint32_t> tick_flag{0}; // the serial of one that should leave; written by whoever ticks
-  base::atomic<bool> others_wait{false};    // when that thread went to user mode
+  base::atomic<bool> others_wait{false};    // when that thread went to user mode, or since: whoever pushes
+  base::atomic<std::uint32_t> user_mode_class{0}; // its class of priority, where there are several
+  base::atomic<std::uint32_t> kicked{0};          // 1: it was told to leave for a higher one
+  bool left_by_tick = false;                      // the last that was preempted did not ask for it
   std::uint32_t ticked_serial = 0;          // whoever ticks: what it saw last, and since when
   deadline ticked_since = 0;
   void* front = nullptr; // what a front (abt) calls this worker; its own, set before the worker starts
@@ -181,6 +185,8 @@ struct alignas(64) worker : worker_front {
   void refresh_hot() noexcept;
   // Sets births and default_technique from these.
   void refresh_births() noexcept;
+  // Sets worker_has_classes.
+  void refresh_classes() noexcept;
   // Before the pools of the scheduler go.
   void end_lending() noexcept;
   void forget_after_fork();
