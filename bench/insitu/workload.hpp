@@ -6,7 +6,7 @@
 // wall time of a step, in ms, over `rounds` steps; its end is that of the last analysis.
 //
 // Forms: "none" (no analysis), and "<how>.1", "<how>.2": what priority the analysis threads have, and how
-// often there are some. Beside the time: energy_drift, relative, over the steps; lists, how often the
+// often there are some. Beside the time: energy_drift, the most, relative, of all steps; lists, how often the
 // neighbour lists were made; analysis_ms, how long an analysis took from the copy to its end.
 #pragma once
 
@@ -45,7 +45,7 @@ inline unsigned every(const recorder& rec) {
 //   start(f)           starts f(part) for [0, analysis threads), of low priority; returns at once
 //   finish()           waits until those have ended
 template <class Peer>
-double steps(recorder& rec, Peer& peer, liquid& system, analysis& beside) {
+double steps(recorder& rec, Peer& peer, liquid& system, analysis& beside, double& most_drift) {
   const unsigned interval = every(rec);
   const std::size_t count = rec.opt().rounds;
   bool running = false;
@@ -58,6 +58,7 @@ double steps(recorder& rec, Peer& peer, liquid& system, analysis& beside) {
     in_analysis += static_cast<double>(now_ns() - copied_at);
     running = false;
   };
+  const double energy = system.total().energy();
   const std::int64_t begin = now_ns();
   for (std::size_t step = 0; step < count; ++step) {
     peer.for_each_part([&system](unsigned part) { system.move(part); });
@@ -66,6 +67,7 @@ double steps(recorder& rec, Peer& peer, liquid& system, analysis& beside) {
       peer.for_each_part([&system](unsigned part) { system.make_lists(part); });
     }
     peer.for_each_part([&system](unsigned part) { system.forces(part); });
+    most_drift = std::max(most_drift, std::abs(system.total().energy() / energy - 1));
     if (interval != 0 && step % interval == 0) {
       end_analysis();
       beside.take(system);
@@ -88,12 +90,11 @@ int run(recorder& rec, Peer& peer) {
   for (std::size_t repeat = 0; repeat < rec.opt().repeats; ++repeat) {
     liquid system(rec.opt().n, rec.opt().workers);
     analysis beside(std::max(rec.opt().workers, 2U) - 1);
-    const auto before = system.total();
-    rec.add_sample(steps(rec, peer, system, beside));
+    double drift = 0;
+    rec.add_sample(steps(rec, peer, system, beside, drift));
     rec.add_ops(rec.opt().rounds);
     const auto after = system.total();
     const auto n = static_cast<double>(system.size());
-    const double drift = std::abs(after.energy() - before.energy()) / std::abs(before.energy());
     const auto& p = after.momentum;
     rec.check(drift < 1e-4, "the energy stays");
     rec.check(std::max({std::abs(p.x), std::abs(p.y), std::abs(p.z)}) < 1e-9 * n, "no momentum");

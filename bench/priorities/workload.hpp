@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <random>
 #include <thread>
 
 #include "bench/common/bench.hpp"
@@ -21,7 +22,11 @@ inline options defaults() {
   return {.n = 500, .rounds = 1, .repeats = 1, .workers = 1, .form = {}};
 }
 
-inline constexpr auto pause = std::chrono::microseconds(3700); // not in step with anything
+// 1 to 8 ms: in step with no monitor.
+inline std::chrono::microseconds next_pause() {
+  static std::minstd_rand random(4711);
+  return std::chrono::microseconds(1000 + random() % 7000);
+}
 
 // The k-th CPU of those that the process had when it began; for the calling kernel thread and those it starts.
 inline cpu_set_t allowed() {
@@ -86,7 +91,7 @@ int run(recorder& rec, Push&& push, After&& after) {
   std::vector<double> all;
   const double beside = low_work::speed([&] {
     for (std::size_t i = 0; i < rec.opt().n + 3; ++i) {
-      std::this_thread::sleep_for(pause);
+      std::this_thread::sleep_for(next_pause());
       const std::int64_t begin = now_ns();
       push();
       const std::int64_t latency = arrival::await() - begin;

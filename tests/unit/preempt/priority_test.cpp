@@ -91,8 +91,8 @@ TEST_F(priorities, a_low_thread_that_blocks_or_yields_lets_high_ones_go_first) {
     thread child(high(), [this] { note(1); });
     this_thread::yield();
     note(-2);
-    thread other(high(), [this] { note(2); });
     thread same([this] { note(-3); }); // of its creator's class
+    thread other(high(), [this] { note(2); });
     same.join();
     child.join();
     other.join();
@@ -139,7 +139,8 @@ TEST_F(priorities, a_yield_among_low_threads_is_for_the_others) {
   second.join();
 }
 
-// Worker 0 is kept by a thread, and its pools hold one high thread and three low ones.
+// One worker is kept by a thread. The pools of worker 0 hold a high thread and three low ones, and the worker
+// that is let go has a low one of its own.
 TEST_F(priorities, a_thief_takes_low_threads_last_and_the_oldest_first) {
   start(2);
   std::atomic<int> held{0};
@@ -161,9 +162,13 @@ TEST_F(priorities, a_thief_takes_low_threads_last_and_the_oldest_first) {
     for (int i = 1; i <= 3; ++i)
       threads.emplace_back(low_at_0, [this, i] { note(-i); });
     threads.emplace_back(at_0, [this] { note(1); });
+    // Worker 1 is let go, whichever of the two it runs.
     const bool first_is_on_0 = sched::default_group().member(0).current == threads[0].native_handle();
+    thread_attributes low_at_1 = low();
+    low_at_1.pool = &pool_of(1);
+    threads.emplace_back(low_at_1, [this] { note(-9); });
     (first_is_on_0 ? let_1_go : let_0_go) = true;
-    while (order().size() != 4)
+    while (order().size() != 5)
       std::this_thread::yield();
     let_0_go = let_1_go = true;
     for (thread& t : threads)
@@ -172,7 +177,7 @@ TEST_F(priorities, a_thief_takes_low_threads_last_and_the_oldest_first) {
   });
   done.acquire();
   outside.join();
-  EXPECT_EQ(order(), (std::vector{1, -1, -2, -3}));
+  EXPECT_EQ(order(), (std::vector{1, -9, -1, -2, -3}));
 }
 
 TEST_F(priorities, low_is_refused_where_there_are_no_classes) {
