@@ -34,8 +34,7 @@ bool become_high(const std::string& form) {
 } // namespace
 
 int main(int argc, char** argv) {
-  bench::recorder rec(argc, argv, work::defaults(),
-                      {"nice", "nice.create", "idle", "fifo", "none"});
+  bench::recorder rec(argc, argv, work::defaults(), {"nice", "nice.create", "idle", "fifo", "none"});
   const std::string& form = rec.opt().form;
   std::atomic<bool> permitted{true};
   std::thread low([&] {

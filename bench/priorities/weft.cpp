@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // priorities with Weft: a low thread that is preemptible spins on the only worker. kick: it is interrupted
-// when the high one becomes ready; tick: when the monitor next looks; none: it polls weft::this_thread::yield()
-// after each microsecond or so, as cooperative threads must.
+// when the high one becomes ready; tick: when the monitor next looks; none: it polls
+// weft::this_thread::yield() after each microsecond or so, as cooperative threads must.
 #include <cstdlib>
 
 #include "bench/peer/weft.hpp"
@@ -40,7 +40,7 @@ int run(bench::recorder& rec) {
   const bool creates = rec.opt().form.ends_with(".create");
   const bool polite = rec.opt().form.starts_with("none");
   weft::thread_attributes low = of(weft::priority::low);
-  low.preemption = polite ? weft::preemption::none
+  low.preemption = polite                                                     ? weft::preemption::none
                    : rec.opt().form.find("signal_yield") != std::string::npos ? weft::preemption::signal_yield
                                                                               : weft::preemption::own_tls;
   weft::thread spinner(low, polite ? &run_politely : &work::low_work::run);

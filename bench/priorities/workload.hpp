@@ -28,7 +28,8 @@ inline std::chrono::microseconds next_pause() {
   return std::chrono::microseconds(1000 + random() % 7000);
 }
 
-// The k-th CPU of those that the process had when it began; for the calling kernel thread and those it starts.
+// The k-th CPU of those that the process had when it began; for the calling kernel thread and those it
+// starts.
 inline cpu_set_t allowed() {
   cpu_set_t now;
   sched_getaffinity(0, sizeof now, &now);

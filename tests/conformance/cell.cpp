@@ -15,9 +15,10 @@
 namespace weft::conformance {
 namespace {
 
-constexpr const char* pool_names[] = {
-    "fifo_private",     "fifo_mpsc",     "fifo_mpmc",     "lifo_private", "lifo_mpsc", "lifo_mpmc",
-    "priority_private", "priority_mpsc", "priority_mpmc", "deque",        "high_class", "low_class", "user"};
+constexpr const char* pool_names[] = {"fifo_private",  "fifo_mpsc", "fifo_mpmc",        "lifo_private",
+                                      "lifo_mpsc",     "lifo_mpmc", "priority_private", "priority_mpsc",
+                                      "priority_mpmc", "deque",     "high_class",       "low_class",
+                                      "user"};
 constexpr const char* scheduler_names[] = {"fifo",    "priority",   "stealing",    "hierarchical",
                                            "classes", "by_concept", "by_interface"};
 

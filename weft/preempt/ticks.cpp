@@ -44,9 +44,9 @@ constinit base::integer_knob signal_knob{"WEFT_PREEMPTION_SIGNAL",
                                          base::knob_scale::count,
                                          "number of the signal that preempts; the default is one that "
                                          "debuggers let pass"};
-constinit base::boolean_knob kicks_knob{
-    "WEFT_PREEMPTION_KICKS", true,
-    "a thread of high priority that becomes ready interrupts one of low priority at once; 0: at its next tick"};
+constinit base::boolean_knob kicks_knob{"WEFT_PREEMPTION_KICKS", true,
+                                        "a thread of high priority that becomes ready interrupts one of low "
+                                        "priority at once; 0: at its next tick"};
 const base::knob_list listed{interval_knob, signal_knob, kicks_knob};
 
 base::atomic<std::uint64_t> flags_left;

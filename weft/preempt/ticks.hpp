@@ -39,7 +39,8 @@ struct tick_counts {
 // Since the process began. RACY: for display and tests. Contexts: all.
 [[nodiscard]] WEFT_API tick_counts counts() noexcept;
 
-// Makes what the worker runs in user mode leave at once, by a signal. Contexts: in the runtime. Switches: never.
+// Makes what the worker runs in user mode leave at once, by a signal. Contexts: in the runtime. Switches:
+// never.
 WEFT_API void kick(sched::worker& w) noexcept;
 
 // Sends the calling kernel thread a tick, for measurements. Contexts: thread.

@@ -39,21 +39,6 @@ std::vector<std::pair<int, std::size_t>> neighbours(std::size_t self, std::size_
   return result;
 }
 
-std::shared_ptr<scheduler> scheduler_of_classes(std::size_t index,
-                                                const std::vector<std::shared_ptr<pool>>& mains) {
-  std::vector<std::vector<std::shared_ptr<pool>>> classes(2);
-  const auto list = [&classes](const std::shared_ptr<pool>& main) {
-    classes[high_class].push_back(main);
-    classes[low_class].push_back(static_cast<class_pool&>(*main).low());
-  };
-  list(mains[index]);
-  for (std::size_t i = 0; i < mains.size(); ++i) {
-    if (i != index)
-      list(mains[i]);
-  }
-  return std::make_shared<class_scheduler>(std::move(classes));
-}
-
 } // namespace
 
 unsigned default_worker_count() {

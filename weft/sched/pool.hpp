@@ -112,8 +112,8 @@ class WEFT_API pool {
   [[nodiscard]] bool has_classes() const noexcept { return has_others_; }
   // Whether a unit that is stolen from such a pool lives in the thief's afterwards, if that is one too.
   [[nodiscard]] virtual bool goes_with_thief() const noexcept { return false; }
-  // Makes a worker that runs something lower leave it, if this pool has units and nobody is idle. Contexts: in
-  // the runtime. Switches: never.
+  // Makes a worker that runs something lower leave it, if this pool has units and nobody is idle. Contexts:
+  // in the runtime. Switches: never.
   virtual void kick() noexcept {}
   // A unit that lives in this pool may go on at `other`.
   [[nodiscard]] bool same_family(const pool& other) const noexcept {

@@ -16,8 +16,7 @@ constinit std::atomic<void (*)(worker&) noexcept> kick_worker{nullptr};
 
 // --- pools ---
 
-class_pool::class_pool()
-    : shared_pool(order::fifo, access::mpmc), high_(this), low_(new class_pool(*this)) {
+class_pool::class_pool() : shared_pool(order::fifo, access::mpmc), high_(this), low_(new class_pool(*this)) {
   has_others_ = true;
 }
 
@@ -64,7 +63,7 @@ void class_pool::kick() noexcept {
   const unsigned pushed = priority_class();
   const auto kick_now = kick_worker.load(std::memory_order_acquire);
   if (pushed == low_class || kick_now == nullptr)
-    return; // nobody is preemptible, if so
+    return;           // nobody is preemptible, if so
   base::full_fence(); // (K1) the push, then who runs what; pairs with (K2)
   const server_list* workers = servers();
   if (workers == nullptr || empty())
@@ -166,6 +165,21 @@ descriptor* class_scheduler::pick(worker& here, turn t) {
     }
   }
   return nullptr;
+}
+
+std::shared_ptr<scheduler> scheduler_of_classes(std::size_t index,
+                                                const std::vector<std::shared_ptr<pool>>& mains) {
+  std::vector<std::vector<std::shared_ptr<pool>>> classes(2);
+  const auto list = [&classes](const std::shared_ptr<pool>& main) {
+    classes[high_class].push_back(main);
+    classes[low_class].push_back(static_cast<class_pool&>(*main).low());
+  };
+  list(mains[index]);
+  for (std::size_t i = 0; i < mains.size(); ++i) {
+    if (i != index)
+      list(mains[i]);
+  }
+  return std::make_shared<class_scheduler>(std::move(classes));
 }
 
 // --- who runs what ---

@@ -79,6 +79,10 @@ class WEFT_API class_scheduler final : public scheduler {
   std::uint64_t seed_ = 0;
 };
 
+// For the worker of mains[index]: its classes and those of the others. All are class_pools of the high class.
+std::shared_ptr<scheduler> scheduler_of_classes(std::size_t index,
+                                                const std::vector<std::shared_ptr<pool>>& mains);
+
 // Makes the kernel thread of the worker leave what it runs in user mode. Null: nothing is preemptible yet.
 // Contexts of what it points to: in the runtime; it may not take a lock.
 WEFT_API extern std::atomic<void (*)(worker&) noexcept> kick_worker;

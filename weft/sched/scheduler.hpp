@@ -29,9 +29,9 @@ class WEFT_API scheduler {
   // create_to is pushed to its pool.
   virtual descriptor* next(worker& here) = 0;
 
-  // As next(), when the turn is that of whoever waits longest: a thread yielded or was preempted, or the budget
-  // of decisions is used up. Null: ask next(). By default that of the hot pool, for elsewhere the scheduler's
-  // order of pools would be lost at each yield.
+  // As next(), when the turn is that of whoever waits longest: a thread yielded or was preempted, or the
+  // budget of decisions is used up. Null: ask next(). By default that of the hot pool, for elsewhere the
+  // scheduler's order of pools would be lost at each yield.
   virtual descriptor* next_oldest(worker& here);
 
   // Where a thread waits that was preempted and must go on on this worker. Null: in its `local`, in turn with

@@ -32,17 +32,17 @@ struct tls_block;
 // Bits of worker_front::attention: why the next scheduling decision must go through the loop. Set by anyone,
 // cleared by the worker.
 enum attention : std::uint32_t {
-  inbox_waiting = 1,     // somebody pushed to a pool that this worker owns
-  stop_requested = 2,    // leave the loop
-  scheduler_waiting = 4, // a new main scheduler stands in `incoming`
-  always_ask = 8,        // the scheduler has no hot pool, or a stacked one is active
-  tracing = 16,          // events are recorded
-  not_a_worker = 32,     // the front of kernel threads that Weft did not start
-  refresh_waiting = 256, // tracing was switched: hot paths on or off
-  workers_missing = 128, // in the child of fork()
-  freeze_requested = 64, // stand still at the next decision (exit)
-  observed = 512,        // a front is told of events
-  user_code = 1024,      // the front of a preemptible thread in user mode (user_mode.hpp)
+  inbox_waiting = 1,         // somebody pushed to a pool that this worker owns
+  stop_requested = 2,        // leave the loop
+  scheduler_waiting = 4,     // a new main scheduler stands in `incoming`
+  always_ask = 8,            // the scheduler has no hot pool, or a stacked one is active
+  tracing = 16,              // events are recorded
+  not_a_worker = 32,         // the front of kernel threads that Weft did not start
+  refresh_waiting = 256,     // tracing was switched: hot paths on or off
+  workers_missing = 128,     // in the child of fork()
+  freeze_requested = 64,     // stand still at the next decision (exit)
+  observed = 512,            // a front is told of events
+  user_code = 1024,          // the front of a preemptible thread in user mode (user_mode.hpp)
   worker_has_classes = 2048, // the scheduler's pools are of several classes of priority (priority.hpp)
 };
 
@@ -157,7 +157,7 @@ struct alignas(64) worker : worker_front {
   base::atomic<std::uint32_t> user_mode_class{0}; // its class of priority, where there are several
   base::atomic<std::uint32_t> kicked{0};          // 1: it was told to leave for a higher one
   bool left_by_tick = false;                      // the last that was preempted did not ask for it
-  std::uint32_t ticked_serial = 0;          // whoever ticks: what it saw last, and since when
+  std::uint32_t ticked_serial = 0;                // whoever ticks: what it saw last, and since when
   deadline ticked_since = 0;
   void* front = nullptr; // what a front (abt) calls this worker; its own, set before the worker starts
 

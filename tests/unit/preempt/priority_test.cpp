@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Classes of priority: who runs first, and who is made to leave for whom. The monitor keeps still (an interval
-// of a second, and what it sees is not waited for) but where a test says otherwise: what spins here leaves for
-// a kick or never.
+// Classes of priority: who runs first, and who is made to leave for whom. The monitor keeps still (an
+// interval of a second, and what it sees is not waited for) but where a test says otherwise: what spins here
+// leaves for a kick or never.
 #include <gtest/gtest.h>
 #include <sched.h>
 
@@ -385,6 +385,20 @@ TEST_P(kicks, who_was_kicked_goes_on_before_other_low_ones) {
   other.join();
   outside.join();
   EXPECT_EQ(order(), (std::vector{1, 2, 3}));
+}
+
+TEST_P(kicks, a_tick_that_nobody_needs_changes_no_order) {
+  start(1);
+  thread turn(high(), [] {});
+  turn.join();
+  thread other(low(), [this] { note(2); });
+  thread ticked(preemptible_low(), [this] {
+    preempt::tick_self();
+    note(1);
+  });
+  ticked.join();
+  other.join();
+  EXPECT_EQ(order(), (std::vector{1, 2}));
 }
 
 TEST_P(kicks, a_sched_yield_of_a_low_one_is_for_other_low_ones) {
