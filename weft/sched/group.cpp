@@ -88,8 +88,7 @@ std::shared_ptr<pool> group::make_main_pool() const {
   if (steals()) {
     made = std::make_shared<deque_pool>(this);
   } else if (options_.pools == arrangement::priorities) {
-    made = std::make_shared<class_pool>();
-    made->of_class(low_class)->set_default_technique(options_.technique);
+    made = std::make_shared<class_pool>(options_.technique);
   } else if (options_.pools == arrangement::one_pool) {
     made = make_pool(order::fifo, access::mpmc);
   } else {
@@ -162,8 +161,7 @@ worker& group::add_worker(std::shared_ptr<scheduler> with) {
     if (with == nullptr)
       refuse(std::errc::invalid_argument, "weft: make_scheduler returned null");
   } else if (shares_pools()) {
-    refuse(std::errc::invalid_argument,
-           "weft: workers of a stealing group share its schedulers; use a group of your own");
+    refuse(std::errc::invalid_argument, "weft: workers of this group share schedulers; use one of your own");
   }
   fresh->use_scheduler(std::move(with));
   if (options_.bind)

@@ -16,8 +16,10 @@ constinit std::atomic<void (*)(worker&) noexcept> kick_worker{nullptr};
 
 // --- pools ---
 
-class_pool::class_pool() : shared_pool(order::fifo, access::mpmc), high_(this), low_(new class_pool(*this)) {
+class_pool::class_pool(unit::technique_id of_low)
+    : shared_pool(order::fifo, access::mpmc), high_(this), low_(new class_pool(*this)) {
   has_others_ = true;
+  low_->set_default_technique(of_low);
 }
 
 class_pool::class_pool(class_pool& high) : shared_pool(order::lifo, access::mpmc), high_(&high) {

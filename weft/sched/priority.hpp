@@ -28,8 +28,8 @@ inline constexpr unsigned priorities = 3;
 // Ownership: as a shared_pool. Any number of workers push and pop.
 class WEFT_API class_pool final : public shared_pool {
  public:
-  // A pool of the high class, and its low one.
-  class_pool();
+  // A pool of the high class, and its low one. `of_low`: the default technique of that one.
+  explicit class_pool(unit::technique_id of_low = unit::technique_id::automatic);
 
   [[nodiscard]] pool* of_class(unsigned c) noexcept override;
   // The other of the pair: what schedulers list beside this one.
