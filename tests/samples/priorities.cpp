@@ -90,7 +90,7 @@ int main() {
   options.pools = weft::arrangement::priorities;
   const weft::runtime::scope runtime(options);
   // [/sample]
-  if (weft::can_preempt(weft::preemption::own_tls) && !weft::arch::sanitizer::watches_frames)
+  if (weft::can_preempt(weft::preemption::own_tls))
     background();
   in_a_group();
   of_ones_own();

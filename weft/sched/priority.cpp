@@ -31,9 +31,20 @@ pool* class_pool::of_class(unsigned c) noexcept {
   return c == high_class ? high_ : high_->low_.get();
 }
 
+namespace {
+
+// The loop of a worker takes what it has pushed itself, such as a thread that yielded.
+bool pusher_looks_itself(const pool& p) noexcept {
+  worker& w = here();
+  return on_worker() && w.current == &w.loop_unit && p.size() <= 1;
+}
+
+} // namespace
+
 void class_pool::do_push(descriptor& u) {
   shared_pool::do_push(u); // GONE: u may run already
-  kick();
+  if (!pusher_looks_itself(*this))
+    kick();
 }
 
 void class_pool::do_forget() {
@@ -43,12 +54,6 @@ void class_pool::do_forget() {
 }
 
 namespace {
-
-// The loop of a worker takes what it has pushed itself, such as a thread that yielded.
-bool pusher_looks_itself(const pool& p) noexcept {
-  worker& w = here();
-  return on_worker() && w.current == &w.loop_unit && p.size() <= 1;
-}
 
 // The running thread of the pushing worker itself leaves when it goes back to user mode. True: it will do so
 // for this push.
@@ -74,7 +79,7 @@ void class_pool::kick() noexcept {
   if (std::any_of(workers->begin(), workers->end(),
                   [](const worker* w) { return w->spot.load() != idle_state::active; }))
     return;
-  if (pusher_looks_itself(*this) || pusher_leaves(pushed))
+  if (pusher_leaves(pushed))
     return;
   for (worker* w : *workers) {
     if (w->user_mode_serial.load_relaxed() == 0)

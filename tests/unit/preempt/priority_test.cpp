@@ -231,6 +231,13 @@ class kicks : public priorities, public ::testing::WithParamInterface<preemption
     }
   }
   static std::size_t sent() { return preempt::counts().kicks; }
+  // Of two workers.
+  static bool one_is_idle() {
+    const auto idle = [](unsigned i) {
+      return sched::default_group().member(i).spot.load() != sched::idle_state::active;
+    };
+    return idle(0) || idle(1);
+  }
 };
 
 INSTANTIATE_TEST_SUITE_P(each, kicks, ::testing::Values(preemption::signal_yield, preemption::own_tls),
@@ -340,12 +347,6 @@ TEST_P(kicks, none_while_a_worker_is_idle) {
     spinning = true;
     spin_until(over);
   });
-  const auto one_is_idle = [] {
-    const auto idle = [](unsigned i) {
-      return sched::default_group().member(i).spot.load() != sched::idle_state::active;
-    };
-    return idle(0) || idle(1);
-  };
   const std::size_t before = sent();
   std::thread outside([&] {
     spin_until(spinning);
@@ -356,6 +357,36 @@ TEST_P(kicks, none_while_a_worker_is_idle) {
       t.join();
     }
     EXPECT_EQ(sent(), before);
+    over = true;
+  });
+  spinner.join();
+  outside.join();
+}
+
+// Both are left to the worker that is idle. It runs one, which waits for the other.
+TEST_P(kicks, an_idle_worker_kicks_for_what_it_does_not_take) {
+  start(2);
+  std::atomic<bool> spinning{false}, over{false};
+  thread spinner(preemptible_low(), [&] {
+    spinning = true;
+    spin_until(over);
+  });
+  std::thread outside([&] {
+    spin_until(spinning);
+    for (int i = 0; i < 50; ++i) {
+      while (!one_is_idle())
+        std::this_thread::yield();
+      std::atomic<int> here{0};
+      const auto meet = [&here] {
+        ++here;
+        while (here.load(std::memory_order_relaxed) != 2) {
+        }
+      };
+      thread one(high(), meet);
+      thread two(high(), meet);
+      one.join();
+      two.join();
+    }
     over = true;
   });
   spinner.join();
