@@ -98,9 +98,9 @@ void pool::notify_owner() noexcept {
   worker* w = owner();
   if (w == nullptr)
     return;
-  w->ask(inbox_waiting);
   if (w->attention.any_relaxed(worker_has_classes)) [[unlikely]]
     kick_owner(*w);
+  w->ask(inbox_waiting); // GONE: *w, if the unit was all that its group waited for
 }
 
 void pool::attach(worker& w, bool as_main) {

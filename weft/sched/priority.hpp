@@ -93,7 +93,7 @@ WEFT_API extern std::atomic<void (*)(worker&) noexcept> kick_worker;
 
 // --- for user_mode.cpp, worker.cpp and pool.cpp, of a worker whose attention has `worker_has_classes` ---
 
-// Somebody whom only this worker runs has become ready.
+// Somebody whom only this worker runs has become ready, and stands where it looks.
 void kick_owner(worker& w) noexcept;
 
 // The running thread goes to user mode, its serial is shown. True: somebody of a higher class is there, and
