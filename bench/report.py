@@ -14,7 +14,8 @@ import svg
 
 # Suites whose tables and plots are a module of their own.
 OWN_REPORTS = {"delegation": "delegation_report", "patterns": "patterns_report",
-               "preemption": "preemption_report", "techniques": "techniques_report"}
+               "preemption": "preemption_report", "priorities": "priorities_report",
+               "techniques": "techniques_report"}
 
 
 def cases_of(data):

@@ -16,6 +16,7 @@ import os
 import delegation_suite
 import patterns_suite
 import preemption_suite
+import priorities_suite
 import techniques_suite
 
 # Weft behind another library's interface. They run where a case names them.
@@ -158,10 +159,11 @@ ARGOBOTS = [
 
 SUITES = {"argobots": ARGOBOTS, "core": CORE, "delegation": delegation_suite.CASES,
           "patterns": patterns_suite.CASES, "preemption": preemption_suite.CASES,
-          "techniques": techniques_suite.CASES}
+          "priorities": priorities_suite.CASES, "techniques": techniques_suite.CASES}
 
 # How often each program is run: quick, and else.
-_PASSES = {"delegation": (1, 3), "patterns": (2, 3), "preemption": (1, 3), "techniques": (1, 3)}
+_PASSES = {"delegation": (1, 3), "patterns": (2, 3), "preemption": (1, 3), "priorities": (1, 3),
+           "techniques": (1, 3)}
 
 _N = {"workload": "phases", "x": "n", "x_label": "threads"}
 _STREAMS = {"workload": "streams", "x": "workers", "x_label": "streams"}

@@ -6,6 +6,7 @@
 
 #include "weft/sched/group.hpp"
 #include "weft/sched/pool.hpp"
+#include "weft/sched/priority.hpp"
 #include "weft/sched/scheduler.hpp"
 #include "weft/sched/stacked.hpp"
 
@@ -13,6 +14,8 @@ namespace weft {
 
 using sched::access;
 using sched::arrangement;
+using sched::class_pool;
+using sched::class_scheduler;
 using sched::event_source;
 using sched::fifo_scheduler;
 using sched::group_options;

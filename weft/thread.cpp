@@ -54,6 +54,8 @@ std::uint64_t traits_of(const thread_attributes& a, std::uint64_t kind) {
            "weft: an SC thread has the stack size of who starts it, the default");
   if (static_cast<unsigned>(a.preemption) >= sched::preemption_kinds)
     refuse(std::errc::invalid_argument, "weft: no such kind of preemption");
+  if (static_cast<unsigned>(a.priority) >= sched::priorities)
+    refuse(std::errc::invalid_argument, "weft: no such priority");
   if (a.preemption != preemption::none && kind != unit::kind_thread)
     refuse(std::errc::invalid_argument, "weft: a tasklet is never preempted");
   return kind | unit::stack_size_trait(static_cast<std::uint32_t>(stack_size_of(a))) |
@@ -69,6 +71,7 @@ void submit_with(unit::descriptor& u, const unit::operations& o, std::uint64_t t
   } else {
     sched::note_here(trace::event::create, &u);
   }
+  home = &sched::pool_of_priority(*home, a.priority);
   technique_id t = a.technique;
   if (t == technique_id::automatic && (traits & unit::kind_mask) == unit::kind_thread) {
     t = home->default_technique(a.stack_size != 0);

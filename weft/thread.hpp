@@ -16,6 +16,7 @@
 #include "weft/base/export.hpp"
 #include "weft/closure.hpp"
 #include "weft/pool.hpp"
+#include "weft/sched/priority.hpp"
 #include "weft/sched/requests.hpp"
 #include "weft/sched/switch.hpp"
 #include "weft/sched/user_mode.hpp"
@@ -24,6 +25,7 @@
 namespace weft {
 
 using sched::preemption;
+using sched::priority;
 using unit::technique_id;
 
 // What a thread or tasklet may differ in. Every field's default means: as the runtime has it.
@@ -36,6 +38,8 @@ struct thread_attributes {
   technique_id technique = technique_id::automatic;
   // Whether others can make it leave its worker while it computes: docs/guide/preemption.md. Threads only.
   weft::preemption preemption = weft::preemption::none;
+  // Of which class, where the runtime has classes: docs/guide/priorities.md.
+  weft::priority priority = weft::priority::of_creator;
 };
 
 template <technique_id>

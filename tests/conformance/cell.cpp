@@ -10,15 +10,17 @@
 #include "tests/conformance/policies.hpp"
 #include "weft/preemption.hpp"
 #include "weft/runtime.hpp"
+#include "weft/sched/priority.hpp"
 
 namespace weft::conformance {
 namespace {
 
-constexpr const char* pool_names[] = {
-    "fifo_private",     "fifo_mpsc",     "fifo_mpmc",     "lifo_private", "lifo_mpsc", "lifo_mpmc",
-    "priority_private", "priority_mpsc", "priority_mpmc", "deque",        "user"};
-constexpr const char* scheduler_names[] = {"fifo",         "priority",   "stealing",
-                                           "hierarchical", "by_concept", "by_interface"};
+constexpr const char* pool_names[] = {"fifo_private",  "fifo_mpsc", "fifo_mpmc",        "lifo_private",
+                                      "lifo_mpsc",     "lifo_mpmc", "priority_private", "priority_mpsc",
+                                      "priority_mpmc", "deque",     "high_class",       "low_class",
+                                      "user"};
+constexpr const char* scheduler_names[] = {"fifo",    "priority",   "stealing",    "hierarchical",
+                                           "classes", "by_concept", "by_interface"};
 
 #if defined(__SANITIZE_THREAD__)
 constexpr int default_scale = 10;
@@ -67,6 +69,8 @@ bool cell::single_consumer() const {
   case pool_kind::lifo_mpmc:
   case pool_kind::priority_mpmc:
   case pool_kind::deque:
+  case pool_kind::high_class:
+  case pool_kind::low_class:
   case pool_kind::user:
     return false;
   default:
@@ -76,7 +80,7 @@ bool cell::single_consumer() const {
 
 bool cell::lifo() const {
   return pools == pool_kind::lifo_private || pools == pool_kind::lifo_mpsc || pools == pool_kind::lifo_mpmc ||
-         pools == pool_kind::deque;
+         pools == pool_kind::deque || pools == pool_kind::low_class;
 }
 
 bool cell::fair() const {
@@ -136,6 +140,12 @@ std::shared_ptr<pool> make_pool_of(pool_kind kind) {
     return make_pool(order::priority, access::mpmc);
   case pool_kind::deque:
     return std::make_shared<deque_pool>();
+  case pool_kind::high_class:
+    return std::make_shared<sched::class_pool>();
+  case pool_kind::low_class: {
+    const auto high = std::make_shared<sched::class_pool>();
+    return {high, high->low().get()};
+  }
   case pool_kind::user:
     return std::make_shared<user_pool>();
   }
@@ -228,6 +238,12 @@ std::shared_ptr<scheduler> cell_fixture::make_scheduler(unsigned number) {
     for (std::size_t i = 1; i < own_and_others.size(); ++i)
       distances.push_back(i < 2 ? 1 : i < 4 ? 2 : 3);
     return std::make_shared<hierarchical_scheduler>(own_and_others, distances);
+  }
+  case scheduler_kind::classes: {
+    std::vector<std::vector<std::shared_ptr<pool>>> classes{own_and_others};
+    if (common_ != nullptr)
+      classes.push_back({common_});
+    return std::make_shared<sched::class_scheduler>(std::move(classes));
   }
   case scheduler_kind::by_concept:
     return std::make_shared<scheduler_of<backward_policy>>(own_and_common);

@@ -32,9 +32,19 @@ enum class pool_kind {
   priority_mpsc,
   priority_mpmc,
   deque,
+  high_class,
+  low_class,
   user
 };
-enum class scheduler_kind { fifo, priority, random_stealing, hierarchical, by_concept, by_interface };
+enum class scheduler_kind {
+  fifo,
+  priority,
+  random_stealing,
+  hierarchical,
+  classes,
+  by_concept,
+  by_interface
+};
 
 struct cell {
   pool_kind pools;

@@ -427,6 +427,10 @@ class resized : public allocating {
     }
   }
 
+  static bool nobody_may_leave() {
+    return GetParam() == arrangement::pool_per_worker || GetParam() == arrangement::priorities;
+  }
+
   std::optional<weft::worker_group> group_;
 };
 
@@ -443,7 +447,7 @@ TEST_P(resized, add_worker) {
       },
       [&] {
         expect_it_works();
-        if (GetParam() == arrangement::pool_per_worker) { // which nobody may leave
+        if (nobody_may_leave()) {
           start_group();
         } else {
           group_->resize(2);
@@ -452,7 +456,7 @@ TEST_P(resized, add_worker) {
 }
 
 TEST_P(resized, remove_worker) {
-  if (GetParam() == arrangement::pool_per_worker)
+  if (nobody_may_leave())
     GTEST_SKIP() << "nobody may leave there";
   fails_cleanly(
       [&] {
@@ -499,9 +503,11 @@ TEST_P(resized, set_scheduler) {
 
 INSTANTIATE_TEST_SUITE_P(arrangements, allocating,
                          ::testing::Values(arrangement::stealing, arrangement::hierarchical,
-                                           arrangement::one_pool, arrangement::pool_per_worker));
+                                           arrangement::one_pool, arrangement::pool_per_worker,
+                                           arrangement::priorities));
 INSTANTIATE_TEST_SUITE_P(arrangements, resized,
                          ::testing::Values(arrangement::stealing, arrangement::hierarchical,
-                                           arrangement::one_pool, arrangement::pool_per_worker));
+                                           arrangement::one_pool, arrangement::pool_per_worker,
+                                           arrangement::priorities));
 
 } // namespace

@@ -279,7 +279,8 @@ INSTANTIATE_TEST_SUITE_P(set_ups, mix,
                                            std::tuple(weft::arrangement::hierarchical, 4u),
                                            std::tuple(weft::arrangement::one_pool, 4u),
                                            std::tuple(weft::arrangement::pool_per_worker, 1u),
-                                           std::tuple(weft::arrangement::pool_per_worker, 4u)));
+                                           std::tuple(weft::arrangement::pool_per_worker, 4u),
+                                           std::tuple(weft::arrangement::priorities, 4u)));
 
 // Workers come and go under load.
 TEST(mix_resized, workers_come_and_go) {

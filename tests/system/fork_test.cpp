@@ -361,7 +361,7 @@ INSTANTIATE_TEST_SUITE_P(
                                          "fork_before_first_use", "fork_in_the_child",
                                          "fork_and_return_from_main", "fork_from_a_thread_that_returns",
                                          "fork_with_own_lock", "fork_with_a_group_of_ones_own"),
-                       ::testing::Values("stealing", "one", "private")),
+                       ::testing::Values("stealing", "one", "private", "priorities")),
     [](const auto& info) { return std::string(std::get<0>(info.param)) + "_" + std::get<1>(info.param); });
 
 TEST(forking_with, either_event_source) {

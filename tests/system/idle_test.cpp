@@ -251,10 +251,11 @@ class idle : public ::testing::TestWithParam<const char*> {};
 
 // Every kind of wait under every arrangement of pools, all at once: each process counts its own time.
 TEST_P(idle, costs_nothing) {
-  const char* arrangements[] = {"stealing", "one", "private"};
+  constexpr int count = 4;
+  const char* arrangements[count] = {"stealing", "one", "private", "priorities"};
   std::vector<std::thread> runners;
-  weft::tests::outcome results[3];
-  for (int i = 0; i < 3; ++i) {
+  weft::tests::outcome results[count];
+  for (int i = 0; i < count; ++i) {
     runners.emplace_back([&, i] {
       results[i] = weft::tests::run(
           GetParam(), {.environment = {{"WEFT_POOLS", arrangements[i]}}, .limit = 60s, .argument = ""});
@@ -262,7 +263,7 @@ TEST_P(idle, costs_nothing) {
   }
   for (auto& r : runners)
     r.join();
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < count; ++i) {
     SCOPED_TRACE(arrangements[i]);
     EXPECT_EQ(results[i].exit_code, 0) << results[i].describe();
     std::printf("%-10s %s", arrangements[i], results[i].output.c_str());

@@ -49,7 +49,7 @@ WEFT_SCENARIO(one_push_one_wake) {
 }
 
 TEST(wake, one_push_wakes_one_worker) {
-  for (const char* pools : {"stealing", "one", "private"}) {
+  for (const char* pools : {"stealing", "one", "private", "priorities"}) {
     SCOPED_TRACE(pools);
     const auto result =
         weft::tests::run("one_push_one_wake", {.environment = {{"WEFT_POOLS", pools}}, .argument = ""});

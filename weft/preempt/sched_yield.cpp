@@ -17,7 +17,7 @@ extern "C" WEFT_API int sched_yield() noexcept {
     return static_cast<int>(::syscall(SYS_sched_yield));
   weft::sched::user_mode& thread = weft::sched::user_mode::behind(front);
   thread.enter_runtime();
-  weft::sched::yield_preempted(false);
+  weft::sched::yield_preempted(false, false);
   thread.leave_runtime();
   return 0;
 }

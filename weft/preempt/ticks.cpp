@@ -28,6 +28,7 @@
 #include "weft/preempt/spares.hpp"
 #include "weft/preempt/tick_sources.hpp"
 #include "weft/preempt/watchdog.hpp"
+#include "weft/sched/priority.hpp"
 
 namespace weft::preempt {
 namespace {
@@ -53,12 +54,16 @@ constinit base::integer_knob signal_knob{"WEFT_PREEMPTION_SIGNAL",
 constexpr const char* source_names[] = {"monitor", "creation_time", "aligned", "one_to_all", "chain"};
 constinit base::choice_knob source_knob{"WEFT_PREEMPTION_TICKS", 0, source_names,
                                         "where the ticks of preemptible threads come from"};
-const base::knob_list listed{interval_knob, signal_knob, source_knob};
+constinit base::boolean_knob kicks_knob{"WEFT_PREEMPTION_KICKS", true,
+                                        "a thread of high priority that becomes ready interrupts one of low "
+                                        "priority at once; 0: at its next tick"};
+const base::knob_list listed{interval_knob, signal_knob, source_knob, kicks_knob};
 
 base::atomic<std::uint64_t> flags_left;
 base::atomic<std::uint64_t> preemptions_done;
 base::atomic<std::uint64_t> workers_let_go;
 base::atomic<std::uint64_t> calls_failed;
+base::atomic<std::uint64_t> kicks_sent;
 
 struct sigaction before_us;
 
@@ -86,6 +91,16 @@ void adapt(ucontext_t& interrupted, int number) noexcept {
   ::sigaltstack(nullptr, &interrupted.uc_stack);
 }
 
+// Somebody came while the thread went back to user mode: as soon as the handler has returned, and not before,
+// or handlers would pile up on the thread's stack.
+void tick_when_done(int number) noexcept {
+  sigset_t only_this;
+  sigemptyset(&only_this);
+  sigaddset(&only_this, number);
+  ::pthread_sigmask(SIG_BLOCK, &only_this, nullptr);
+  send_tick(os::this_kernel_thread_id(), number);
+}
+
 [[gnu::noinline]] worker* worker_here() noexcept {
   asm volatile("" ::: "memory");
   return sched::weft_worker_here;
@@ -103,7 +118,10 @@ void preempt(user_mode& thread, ucontext_t& interrupted, int number, int kept_er
     adapt(interrupted, number);
   thread.return_to_user_mode();
   errno = kept_errno;
-  if (features != 0)
+  if (thread.has_remembered()) {
+    adapt(interrupted, number); // the kernel's way back ends the blocking of the signal
+    tick_when_done(number);
+  } else if (features != 0)
     arch::return_from_signal(interrupted, features);
 }
 
@@ -282,11 +300,14 @@ class monitor {
       throw std::system_error(error, std::generic_category(), "weft: no kernel thread for the monitor");
     }
     running_ = true;
+    kicks_ = kicks_knob.get();
+    sched::kick_worker.store(&kick, std::memory_order_release);
   }
   void stop() noexcept {
     const std::scoped_lock held(lock_);
     if (!running_)
       return;
+    sched::kick_worker.store(nullptr, std::memory_order_release);
     ending_.store_release(1);
     look_again();
     user_mode::live().fetch_add_relaxed(1); // so that the monitor cannot fall asleep on a 0 after the wake
@@ -297,6 +318,7 @@ class monitor {
     running_ = false;
   }
   void forget_after_fork() noexcept {
+    sched::kick_worker.store(nullptr, std::memory_order_release);
     forget_timers_after_fork();
     ::new (static_cast<void*>(this)) monitor;
   }
@@ -311,6 +333,7 @@ class monitor {
     changes_.fetch_add_relaxed(1);
     os::futex_wake(&changes_, 1);
   }
+  [[nodiscard]] bool kicks() const noexcept { return kicks_; }
 
  private:
   // Looks when somebody is due, or, while nobody is waited for, ever more rarely; or sees to the timers,
@@ -351,6 +374,7 @@ class monitor {
   base::atomic<std::uint32_t> changes_{0};
   bool running_ = false;
   int number_ = 0;
+  bool kicks_ = true;
 };
 
 monitor& process_monitor() noexcept {
@@ -432,7 +456,17 @@ tick_counts counts() noexcept {
           .signals = ticks_sent(),
           .preemptions = preemptions_done.load_relaxed(),
           .workers_let_go = workers_let_go.load_relaxed(),
-          .calls_failed = calls_failed.load_relaxed()};
+          .calls_failed = calls_failed.load_relaxed(),
+          .kicks = kicks_sent.load_relaxed()};
+}
+
+void kick(sched::worker& w) noexcept {
+  if (!process_monitor().kicks())
+    return;
+  if (const std::int32_t kernel_id = w.kernel_thread_id.load_relaxed(); kernel_id != 0) {
+    kicks_sent.fetch_add_relaxed(1);
+    send_tick(kernel_id, process_monitor().number());
+  }
 }
 
 void tick_self() noexcept {

@@ -37,9 +37,14 @@ struct tick_counts {
   std::size_t preemptions = 0;    // threads that were made to leave by one
   std::size_t workers_let_go = 0; // of threads that were in system calls
   std::size_t calls_failed = 0;   // system calls that a signal made return EINTR
+  std::size_t kicks = 0;          // signals among those sent, for threads of higher priority
 };
 // Since the process began. RACY: for display and tests. Contexts: all.
 [[nodiscard]] WEFT_API tick_counts counts() noexcept;
+
+// Makes what the worker runs in user mode leave at once, by a signal. Contexts: in the runtime. Switches:
+// never.
+WEFT_API void kick(sched::worker& w) noexcept;
 
 // Sends the calling kernel thread a tick, for measurements. Contexts: thread.
 WEFT_API void tick_self() noexcept;

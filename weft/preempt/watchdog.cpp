@@ -52,7 +52,7 @@ struct question {
   base::atomic<std::uint32_t> state{nothing_asked};
   worker* who = nullptr;
   const unit::descriptor* unit = nullptr;
-  std::int32_t budget = 0;
+  std::int64_t decisions = 0;
   // The answer.
   std::array<char, unit::name_size> name{};
   const char* label = nullptr;
@@ -85,6 +85,11 @@ _Unwind_Reason_Code note_call(_Unwind_Context* context, void* argument) {
 template <class T>
 [[gnu::no_sanitize("thread")]] T peek(const T& value) noexcept {
   return *const_cast<const volatile T*>(&value);
+}
+
+// Another value after each scheduling decision, but for rare coincidences. RACY.
+std::int64_t decisions_of(const worker& w) noexcept {
+  return (std::int64_t{peek(w.preempted)} << 32) + peek(w.budget);
 }
 
 const void* function_of(const unit::descriptor& u) noexcept {
@@ -147,7 +152,7 @@ void write_report(const held_worker& what, void* /*argument*/) {
 struct suspect {
   worker* who;
   const unit::descriptor* unit;
-  std::int32_t budget;
+  std::int64_t decisions;
   std::int64_t ran;
 };
 
@@ -162,19 +167,19 @@ void look_at(worker& w, void* argument) {
   look& l = *static_cast<look*>(argument);
   sched::watched_state& s = w.watched;
   const unit::descriptor* const now = peek(w.current);
-  const std::int32_t budget = peek(w.budget);
+  const std::int64_t decisions = decisions_of(w);
   const bool others_wait =
       w.others_wait.load_relaxed() || (w.attention.load_relaxed() & sched::inbox_waiting) != 0;
   const bool idles = now == &w.loop_unit || w.sleeps_until.load_relaxed() != 0 ||
                      (w.user_mode_serial.load_relaxed() != 0 && !others_wait); // it would leave if asked
-  if (idles || now != s.unit || budget != s.budget) {
-    s = {idles ? nullptr : now, budget, l.now, false};
+  if (idles || now != s.unit || decisions != s.decisions) {
+    s = {idles ? nullptr : now, decisions, l.now, false};
     return;
   }
   if (s.told || l.now - s.since < l.limit || l.count == l.suspects.size())
     return;
   s.told = true;
-  l.suspects[l.count++] = {&w, now, budget, l.now - s.since};
+  l.suspects[l.count++] = {&w, now, decisions, l.now - s.since};
 }
 
 class watchdog {
@@ -254,7 +259,7 @@ class watchdog {
       return;
     q.who = s.who;
     q.unit = s.unit;
-    q.budget = s.budget;
+    q.decisions = s.decisions;
     q.depth = 0;
     q.name = {};
     q.label = nullptr;
@@ -324,7 +329,7 @@ void answer_watchdog(const void* interrupted_at) noexcept {
   if (q.state.load_acquire() != asked || w != q.who || !q.state.cas_strong_acq_rel(now, being_answered))
     return; // a late one
   const unit::descriptor& u = *w->current;
-  const bool same = &u == q.unit && w->budget == q.budget;
+  const bool same = &u == q.unit && decisions_of(*w) == q.decisions;
   if (same) {
     std::strncpy(q.name.data(), unit::name_of(u), q.name.size() - 1);
     q.label = u.operations->label;

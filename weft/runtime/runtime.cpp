@@ -35,11 +35,11 @@ constinit base::integer_knob workers_knob{"WEFT_WORKERS",
                                           {0, 65536},
                                           base::knob_scale::count,
                                           "number of workers; 0: what affinity mask and cgroup quota allow"};
-constexpr const char* pool_words[] = {"stealing", "hierarchical", "one", "private"};
+constexpr const char* pool_words[] = {"stealing", "hierarchical", "one", "private", "priorities"};
 constinit base::choice_knob pools_knob{
     "WEFT_POOLS", 0, pool_words,
     "pools of the default runtime: a deque each, stolen from at random or from the nearest "
-    "first, one shared FIFO, or a private FIFO each"};
+    "first, one shared FIFO, a private FIFO each, or two pools each, of high and low priority"};
 constexpr const char* technique_words[] = {"automatic",
                                            "full",
                                            "full_lazy",

@@ -18,6 +18,14 @@ memory::shared_object_cache<descriptor>& foreign_units() noexcept {
   return *made;
 }
 
+// Threads of a low class make such threads, if nothing else is said.
+pool* home_at(worker& w) noexcept {
+  const pool* mine = w.current->home;
+  const bool lower = mine != nullptr && mine->priority_class() > w.hot->priority_class();
+  pool* found = lower ? w.hot->of_class(mine->priority_class()) : nullptr;
+  return found != nullptr ? found : w.hot;
+}
+
 } // namespace
 
 void make_shared_state() {
@@ -52,7 +60,7 @@ void free_unit_slowly(descriptor& u) noexcept {
 
 pool* home_of_unusual(descriptor& u) {
   const runtime_section in;
-  pool* const home = on_worker() ? here().hot : &default_group().next_pool();
+  pool* const home = on_worker() ? home_at(here()) : &default_group().next_pool();
   note_here(trace::event::create, &u);
   return home;
 }

@@ -14,6 +14,7 @@
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/sched/inspection.hpp"
+#include "weft/sched/priority.hpp"
 #include "weft/sched/switch.hpp"
 #include "weft/topology/machine.hpp"
 #include "weft/unit/extension.hpp"
@@ -86,6 +87,8 @@ std::shared_ptr<pool> group::make_main_pool() const {
   std::shared_ptr<pool> made;
   if (steals()) {
     made = std::make_shared<deque_pool>(this);
+  } else if (options_.pools == arrangement::priorities) {
+    made = std::make_shared<class_pool>(options_.technique);
   } else if (options_.pools == arrangement::one_pool) {
     made = make_pool(order::fifo, access::mpmc);
   } else {
@@ -102,6 +105,8 @@ std::shared_ptr<scheduler> group::scheduler_for(std::size_t index,
     return std::make_shared<fifo_scheduler>(std::vector{mains.front()});
   case arrangement::pool_per_worker:
     return std::make_shared<fifo_scheduler>(std::vector{mains[index]});
+  case arrangement::priorities:
+    return scheduler_of_classes(index, mains);
   case arrangement::custom:
     return options_.make_scheduler(static_cast<unsigned>(index));
   case arrangement::stealing: {
@@ -155,9 +160,8 @@ worker& group::add_worker(std::shared_ptr<scheduler> with) {
     with = scheduler_for(own_pool ? mains.size() - 1 : members_.size(), mains);
     if (with == nullptr)
       refuse(std::errc::invalid_argument, "weft: make_scheduler returned null");
-  } else if (steals()) {
-    refuse(std::errc::invalid_argument,
-           "weft: workers of a stealing group share its schedulers; use a group of your own");
+  } else if (shares_pools()) {
+    refuse(std::errc::invalid_argument, "weft: workers of this group share schedulers; use one of your own");
   }
   fresh->use_scheduler(std::move(with));
   if (options_.bind)
@@ -194,7 +198,7 @@ group::change group::prepare(std::vector<worker*> members, std::size_t told,
                              const std::vector<std::shared_ptr<pool>>& mains) {
   change next;
   next.workers = std::make_unique<const view>(std::move(members));
-  for (std::size_t i = 0; steals() && i < told; ++i)
+  for (std::size_t i = 0; shares_pools() && i < told; ++i)
     next.schedulers.push_back(std::make_unique<std::shared_ptr<scheduler>>(scheduler_for(i, mains)));
   views_.reserve(views_.size() + 1);
   return next;
@@ -227,7 +231,7 @@ void group::remove_worker() {
     std::lock_guard held(lock_);
     if (members_.size() <= 1)
       refuse(std::errc::operation_not_permitted, "weft: the last worker of a group cannot leave");
-    if (options_.pools == arrangement::pool_per_worker || options_.pools == arrangement::custom) {
+    if (!steals() && options_.pools != arrangement::one_pool) {
       refuse(std::errc::operation_not_permitted,
              "weft: a worker whose pool is its own cannot leave: nobody would serve the pool");
     }

@@ -22,6 +22,7 @@ enum class arrangement : std::uint8_t {
   hierarchical,    // a deque each; idle workers steal from the nearest first
   one_pool,        // one shared FIFO for all
   pool_per_worker, // a private FIFO each, nothing is stolen (Qthreads' shepherds)
+  priorities,      // two pools each, of a high and a low class; the high one is stolen from first
   custom,          // `make_scheduler` decides
 };
 
@@ -121,6 +122,10 @@ class WEFT_API group {
 
   [[nodiscard]] bool steals() const noexcept {
     return options_.pools == arrangement::stealing || options_.pools == arrangement::hierarchical;
+  }
+  // Whose schedulers list the others' pools.
+  [[nodiscard]] bool shares_pools() const noexcept {
+    return steals() || options_.pools == arrangement::priorities;
   }
   std::shared_ptr<pool> make_main_pool() const;
   std::shared_ptr<scheduler> scheduler_for(std::size_t index,

@@ -401,21 +401,35 @@ void require_thread(const char* what) {
                           std::string("weft: ") + what + why);
 }
 
-void yield_preempted(bool pinned) {
+namespace {
+
+void pin(void* u) {
+  worker& w = here();
+  auto& self = *static_cast<descriptor*>(u);
+  if (pool* place = w.main_scheduler->pool_of_pinned(self))
+    return place->push(self);
+  w.local_had_turn = true; // the others come first now, or it would be back at once
+  w.local.push(self);
+}
+
+} // namespace
+
+void yield_preempted(bool pinned, bool by_tick) {
   worker& w = here();
   descriptor& self = *w.current;
   self.state.block();
   w.note(trace::event::stop_yield, &self);
   const exceptions_kept kept(w);
-  --w.budget;
   w.current = &w.loop_unit;
   w.pick_oldest = true;
-  w.budget = -1; // a timer may be due: ticks are rarer than the loop's visits otherwise
-  if (pinned)
-    w.local_had_turn = true; // the others come first now, or it would be back at once
-  const arch::arrival_function then = pinned
-                                          ? +[](void* u) { here().local.push(*static_cast<descriptor*>(u)); }
-                                          : +[](void* u) { put_back(*static_cast<descriptor*>(u)); };
+  w.left_by_tick = by_tick;
+  --w.budget;
+  if (by_tick) {
+    ++w.preempted;
+    w.budget = -1; // the loop looks at timers: for this worker it may be the only visit in a long time
+  }
+  const arch::arrival_function then =
+      pinned ? &pin : +[](void* u) { put_back(*static_cast<descriptor*>(u)); };
   arch::swap_with(self.context, *w.loop, then, &self); // SWITCH: may resume on another worker
 }
 

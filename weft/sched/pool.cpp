@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
+#include <ranges>
 #include <system_error>
 
 #include "weft/os/futex.hpp"
 #include "weft/sched/group.hpp"
+#include "weft/sched/priority.hpp"
 #include "weft/sched/user_mode.hpp"
 #include "weft/sched/worker.hpp"
 
@@ -93,8 +95,12 @@ void pool::push(descriptor& u) {
 void pool::drain(worker&) {}
 
 void pool::notify_owner() noexcept {
-  if (worker* w = owner())
-    w->ask(inbox_waiting);
+  worker* w = owner();
+  if (w == nullptr)
+    return;
+  if (w->attention.any_relaxed(worker_has_classes)) [[unlikely]]
+    kick_owner(*w);
+  w->ask(inbox_waiting); // GONE: *w, if the unit was all that its group waited for
 }
 
 void pool::attach(worker& w, bool as_main) {
@@ -104,8 +110,8 @@ void pool::attach(worker& w, bool as_main) {
                             "weft: this pool has a single consumer and serves another worker already");
   }
   // All memory first, also that of the detach() to come, which may not fail.
-  auto now = std::make_unique<spot_list>();
-  auto later = std::make_unique<spot_list>();
+  auto now = std::make_unique<server_list>();
+  auto later = std::make_unique<server_list>();
   later->reserve(attached_.size());
   now->reserve(attached_.size() + 1);
   make_room(attached_, 1);
@@ -147,24 +153,21 @@ void pool::detach(worker& w) noexcept {
   publish_servers(take_spare_list());
 }
 
-std::unique_ptr<pool::spot_list> pool::take_spare_list() noexcept {
+std::unique_ptr<pool::server_list> pool::take_spare_list() noexcept {
   auto list = std::move(spare_lists_.back());
   spare_lists_.pop_back();
   return list;
 }
 
-void pool::publish_servers(std::unique_ptr<spot_list> list) noexcept {
-  for (worker* w : attached_)
-    list->push_back(&w->spot);
+void pool::publish_servers(std::unique_ptr<server_list> list) noexcept {
+  list->assign(attached_.begin(), attached_.end());
   servers_.store_release(list.get()); // release: pairs with the acquire in wake_one()
   server_lists_.push_back(std::move(list));
 }
 
 void pool::wake_one() noexcept {
-  const spot_list* servers = servers_.load_acquire();
-  if (servers == nullptr)
-    return;
-  choose_sleeper(*servers).finish();
+  if (const server_list* workers = servers())
+    choose_sleeper(*workers | std::views::transform([](worker* w) { return &w->spot; })).finish();
 }
 
 // --- owned_fifo ---

@@ -36,6 +36,10 @@ void unlock_attaching() noexcept;
 // consumer.
 enum class access : std::uint8_t { priv, spsc, mpsc, spmc, mpmc };
 
+// Classes of priority; see priority.hpp.
+inline constexpr unsigned high_class = 0;
+inline constexpr unsigned low_class = 1;
+
 enum class order : std::uint8_t { fifo, lifo, priority };
 
 // What the fast paths may do without a virtual call.
@@ -98,6 +102,19 @@ class WEFT_API pool {
   }
   // Pools that hand units to each other (work stealing): a unit of one may go on in another.
   [[nodiscard]] const group* sharing() const noexcept { return sharing_; }
+  // The class of its units: those of a higher one, which has the lower number, go first (priority.hpp).
+  [[nodiscard]] unsigned priority_class() const noexcept { return class_; }
+  // Before the pool is used.
+  void put_in_class(unsigned c) noexcept { class_ = static_cast<std::uint8_t>(c); }
+  // The pool of class `c` that belongs with this one; null: there is none.
+  [[nodiscard]] virtual pool* of_class(unsigned c) noexcept { return c == class_ ? this : nullptr; }
+  // Whether this pool is one of several classes.
+  [[nodiscard]] bool has_classes() const noexcept { return has_others_; }
+  // Whether a unit that is stolen from such a pool lives in the thief's afterwards, if that is one too.
+  [[nodiscard]] virtual bool goes_with_thief() const noexcept { return false; }
+  // Makes a worker that runs something lower leave it, if this pool has units and nobody is idle. Contexts:
+  // in the runtime. Switches: never.
+  virtual void kick() noexcept {}
   // A unit that lives in this pool may go on at `other`.
   [[nodiscard]] bool same_family(const pool& other) const noexcept {
     return this == &other || (sharing_ != nullptr && sharing_ == other.sharing_);
@@ -157,16 +174,20 @@ class WEFT_API pool {
   virtual bool do_remove(descriptor&, worker*) { return false; }
   virtual void do_forget() {}
 
+  using server_list = std::vector<worker*>;
+  // Who serves the pool. RACY: they may have come or gone; valid until the pool dies. Null: nobody yet.
+  [[nodiscard]] const server_list* servers() const noexcept { return servers_.load_acquire(); }
+
   base::atomic<worker*> owner_{nullptr};
   const group* sharing_ = nullptr;
+  std::uint8_t class_ = high_class;
+  bool has_others_ = false; // of other classes
 
  private:
-  using spot_list = std::vector<parking_spot*>;
-
   void wake_one() noexcept;
   // Makes the list of `attached_`; neither takes memory: attach() has set aside what a detach() needs.
-  void publish_servers(std::unique_ptr<spot_list> list) noexcept;
-  std::unique_ptr<spot_list> take_spare_list() noexcept;
+  void publish_servers(std::unique_ptr<server_list> list) noexcept;
+  std::unique_ptr<server_list> take_spare_list() noexcept;
 
   const fast_path fast_;
   const access access_;
@@ -177,9 +198,9 @@ class WEFT_API pool {
   sleepers sleepers_;
   // Replaced as a whole; old lists live until the pool dies, since a push may still read one. Attaching is
   // rare.
-  base::atomic<const spot_list*> servers_{nullptr};
-  std::vector<std::unique_ptr<const spot_list>> server_lists_;
-  std::vector<std::unique_ptr<spot_list>> spare_lists_; // one an attached worker; the nth has room for n
+  base::atomic<const server_list*> servers_{nullptr};
+  std::vector<std::unique_ptr<const server_list>> server_lists_;
+  std::vector<std::unique_ptr<server_list>> spare_lists_; // one an attached worker; the nth has room for n
   std::vector<worker*> attached_;
 };
 
@@ -259,7 +280,7 @@ class unit_marks {
 };
 
 // FIFO, LIFO or priority order for any number of producers and consumers, under a spin lock.
-class WEFT_API shared_pool final : public pool {
+class WEFT_API shared_pool : public pool {
  public:
   shared_pool(order o, access a) noexcept : pool(a), order_(o) {}
 

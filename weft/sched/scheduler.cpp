@@ -29,6 +29,11 @@ bool scheduler::has_work() const noexcept {
   return std::any_of(pools_.begin(), pools_.end(), [](const auto& p) { return !p->empty(); });
 }
 
+descriptor* scheduler::next_oldest(worker& here) {
+  pool* p = hot_pool();
+  return p != nullptr ? p->pop_oldest(here) : nullptr;
+}
+
 void scheduler::start(worker& w) {
   std::size_t attached = 0;
   try {

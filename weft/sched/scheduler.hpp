@@ -29,6 +29,15 @@ class WEFT_API scheduler {
   // create_to is pushed to its pool.
   virtual descriptor* next(worker& here) = 0;
 
+  // As next(), when the turn is that of whoever waits longest: a thread yielded or was preempted, or the
+  // budget of decisions is used up. Null: ask next(). By default that of the hot pool, for elsewhere the
+  // scheduler's order of pools would be lost at each yield.
+  virtual descriptor* next_oldest(worker& here);
+
+  // Where a thread waits that was preempted and must go on on this worker. Null: in its `local`, in turn with
+  // the scheduler.
+  [[nodiscard]] virtual pool* pool_of_pinned(const descriptor&) const noexcept { return nullptr; }
+
   // The pool whose head the worker may take without asking next(): only where next() would take it anyway.
   // Null: always ask.
   [[nodiscard]] virtual pool* hot_pool() const noexcept { return nullptr; }

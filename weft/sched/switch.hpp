@@ -112,9 +112,9 @@ WEFT_API void make_ready(descriptor& u);
 // The same for one that has not waited: it yielded, or moves from one pool to another.
 WEFT_API void put_back(descriptor& u);
 // Leaves the running thread, which was preempted: to its pool or, if `pinned`, to where this worker alone
-// will take it from. Contexts: in the runtime, also in a signal handler that has interrupted user mode.
-// Switches: always.
-void yield_preempted(bool pinned);
+// will take it from. `by_tick`: it did not ask for it. Contexts: in the runtime, also in a signal handler
+// that has interrupted user mode. Switches: always.
+void yield_preempted(bool pinned, bool by_tick = true);
 
 [[gnu::always_inline]] inline bool serves(const worker& w, const descriptor& u) noexcept {
   const bool serves_home = u.home->owned_by(w) || (w.hot != nullptr && u.home->same_family(*w.hot));
@@ -223,7 +223,8 @@ void yield_preempted(bool pinned);
 // needed anyway: nothing is added while nothing is recorded.
 [[nodiscard]] inline pool* home_of_new(descriptor& u) {
   worker& w = here();
-  if ((w.attention.load_relaxed() & (not_a_worker | tracing | user_code)) != 0) [[unlikely]]
+  if ((w.attention.load_relaxed() & (not_a_worker | tracing | user_code | worker_has_classes)) != 0)
+      [[unlikely]]
     return home_of_unusual(u);
   return w.hot;
 }

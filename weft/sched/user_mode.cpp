@@ -9,6 +9,7 @@
 #include "weft/base/assert.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/sched/group.hpp"
+#include "weft/sched/priority.hpp"
 #include "weft/sched/switch.hpp"
 
 namespace weft::sched {
@@ -52,6 +53,8 @@ std::uint32_t next_serial() noexcept {
 
 // Whether somebody would run if the thread that this worker runs did not. RACY: a hint.
 bool others_wait(worker& w) noexcept {
+  if (w.attention.any_relaxed(worker_has_classes)) [[unlikely]]
+    return others_wait_in_classes(w);
   if (!w.local.empty() || w.timers.size() != 0)
     return true;
   if (w.fifo != nullptr)
@@ -217,6 +220,8 @@ void user_mode::return_to_user_mode() noexcept {
 void user_mode::go_to_user_mode(worker& w) noexcept {
   w.others_wait.store_relaxed(others_wait(w));
   w.user_mode_serial.store_relaxed(serial_);
+  if (w.attention.any_relaxed(worker_has_classes) && enters_user_mode(w, unit_)) [[unlikely]]
+    remember_tick();
   show_front(w);
 }
 
@@ -289,6 +294,7 @@ bool user_mode::pass_worker_on(worker& w, carrier& mine) noexcept {
   captive_on_ = &mine;
   mine.make_gate(unit_.context, nullptr);
   w.note(trace::event::stop_yield, &unit_);
+  ++w.preempted;
   unit_.state.block();
   if (descriptor* next = start_direct_hand_off(w)) {
     return_spare(w, *spare);
@@ -299,6 +305,7 @@ bool user_mode::pass_worker_on(worker& w, carrier& mine) noexcept {
   } else {
     w.current = &w.loop_unit;
     w.pick_oldest = w.handed == nullptr;
+    w.left_by_tick = true;
     w.budget = -1; // timers may be due
     w.passing = {spare, w.loop, [](void* u) { put_back(*static_cast<descriptor*>(u)); }, &unit_};
   }
@@ -383,7 +390,7 @@ worker* user_mode::preempt() noexcept {
   }
   enter_keeping_block();
   pending_.store_relaxed(0);
-  yield_preempted(kind_ == preemption::signal_yield);
+  yield_preempted(kind_ == preemption::signal_yield, true);
   leave_home(); // before the handler adapts what it interrupted to this kernel thread
   return &here();
 }

@@ -98,6 +98,7 @@ class WEFT_API user_mode {
   // A tick came at a moment when the thread must not be preempted: it will be when it leaves the runtime.
   // Contexts: all.
   void remember_tick() noexcept { pending_.store_relaxed(1); }
+  [[nodiscard]] bool has_remembered() const noexcept { return pending_.load_relaxed() != 0; }
   [[nodiscard]] preemption kind() const noexcept { return kind_; }
   // How many there are in the process: a word that is woken as a futex when it is 0 no more.
   static base::atomic<std::uint32_t>& live() noexcept;

@@ -21,6 +21,7 @@
 #include "weft/os/futex.hpp"
 #include "weft/sched/group.hpp"
 #include "weft/sched/inspection.hpp"
+#include "weft/sched/priority.hpp"
 #include "weft/sched/requests.hpp"
 #include "weft/sched/stacked.hpp"
 #include "weft/sched/switch.hpp"
@@ -52,7 +53,7 @@ const base::knob_list listed{idle_spin};
 constexpr deadline trim_after = 50'000'000;
 
 // What must not keep a worker from sleeping.
-constexpr std::uint32_t standing_attention = always_ask | tracing | observed;
+constexpr std::uint32_t standing_attention = always_ask | tracing | observed | worker_has_classes;
 
 using thread_technique = technique::full_lazy;
 
@@ -159,12 +160,22 @@ void worker::refresh_hot() noexcept {
   const bool by_call = asked != nullptr && fifo == nullptr && deque == nullptr && asked->pops_quickly();
   shared = by_call ? asked : nullptr;
   refresh_births();
+  refresh_classes();
   if (before != nullptr && before != listed)
     before->end_lending(*this);
   if (fifo == nullptr && deque == nullptr) {
     attention.fetch_or_relaxed(always_ask);
   } else {
     attention.fetch_and_relaxed(~std::uint32_t{always_ask});
+  }
+}
+
+void worker::refresh_classes() noexcept {
+  user_mode_class.store_relaxed(high_class);
+  if (stacked.empty() && hot->has_classes()) {
+    attention.fetch_or_relaxed(worker_has_classes);
+  } else {
+    attention.fetch_and_relaxed(~std::uint32_t{worker_has_classes});
   }
 }
 
@@ -290,10 +301,8 @@ descriptor* worker::pick_scheduled() noexcept {
     }
     leave_stacked_scheduler(!stacked.back()->has_work());
   }
-  // Only where the scheduler would take from that pool anyway: else its order of pools would be lost at each
-  // yield.
-  if (pool* p = main_scheduler->hot_pool(); std::exchange(pick_oldest, false) && p != nullptr) {
-    if (descriptor* u = p->pop_oldest(*this))
+  if (std::exchange(pick_oldest, false)) {
+    if (descriptor* u = main_scheduler->next_oldest(*this))
       return u;
   }
   return main_scheduler->next(*this);
@@ -462,6 +471,8 @@ void worker::found_work() noexcept {
   leave_search(spot, [this](auto action) { for_each_served_pool(action); });
   if (owner_group.waiting_source() != nullptr)
     owner_group.hand_watch_on();
+  if (attention.any_relaxed(worker_has_classes)) [[unlikely]]
+    kick_for_the_rest(*this);
   const deadline at = owner_group.earliest_timer();
   if (at != no_deadline)
     owner_group.wake_before(at);

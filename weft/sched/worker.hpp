@@ -33,17 +33,18 @@ struct tls_block;
 // Bits of worker_front::attention: why the next scheduling decision must go through the loop. Set by anyone,
 // cleared by the worker.
 enum attention : std::uint32_t {
-  inbox_waiting = 1,     // somebody pushed to a pool that this worker owns
-  stop_requested = 2,    // leave the loop
-  scheduler_waiting = 4, // a new main scheduler stands in `incoming`
-  always_ask = 8,        // the scheduler has no hot pool, or a stacked one is active
-  tracing = 16,          // events are recorded
-  not_a_worker = 32,     // the front of kernel threads that Weft did not start
-  refresh_waiting = 256, // tracing was switched: hot paths on or off
-  workers_missing = 128, // in the child of fork()
-  freeze_requested = 64, // stand still at the next decision (exit)
-  observed = 512,        // a front is told of events
-  user_code = 1024,      // the front of a preemptible thread in user mode (user_mode.hpp)
+  inbox_waiting = 1,         // somebody pushed to a pool that this worker owns
+  stop_requested = 2,        // leave the loop
+  scheduler_waiting = 4,     // a new main scheduler stands in `incoming`
+  always_ask = 8,            // the scheduler has no hot pool, or a stacked one is active
+  tracing = 16,              // events are recorded
+  not_a_worker = 32,         // the front of kernel threads that Weft did not start
+  refresh_waiting = 256,     // tracing was switched: hot paths on or off
+  workers_missing = 128,     // in the child of fork()
+  freeze_requested = 64,     // stand still at the next decision (exit)
+  observed = 512,            // a front is told of events
+  user_code = 1024,          // the front of a preemptible thread in user mode (user_mode.hpp)
+  worker_has_classes = 2048, // the scheduler's pools are of several classes of priority (priority.hpp)
 };
 
 // Decisions between two visits of the loop, where timers, event sources and old units get their turn. Prime,
@@ -96,7 +97,7 @@ class idle_observer {
 // What a watchdog has seen of a worker: the same since then?
 struct watched_state {
   const descriptor* unit = nullptr;
-  std::int32_t budget = 0;
+  std::int64_t decisions = 0;
   deadline since = 0;
   bool told = false;
 };
@@ -175,8 +176,12 @@ struct alignas(64) worker : worker_front {
   // The preemptible thread in user mode, by its serial; 0: none. Written by the worker.
   base::atomic<std::uint32_t> user_mode_serial{0};
   base::atomic<std::uint32_t> tick_flag{0}; // the serial of one that should leave; written by whoever ticks
-  base::atomic<bool> others_wait{false};    // when that thread went to user mode
-  std::uint32_t ticked_serial = 0;          // whoever ticks: what it saw last, and since when
+  base::atomic<bool> others_wait{false};    // when that thread went to user mode, or since: whoever pushes
+  base::atomic<std::uint32_t> user_mode_class{0}; // its class of priority, where there are several
+  base::atomic<std::uint32_t> kicked{0};          // 1: it was told to leave for a higher one
+  std::uint32_t preempted = 0;                    // threads that left by a tick
+  bool left_by_tick = false;                      // the last that was preempted did not ask for it
+  std::uint32_t ticked_serial = 0;                // whoever ticks: what it saw last, and since when
   deadline ticked_since = 0;
   std::uint8_t flags_ignored = 0; // in a row
   watched_state watched;          // whoever keeps watch: what it saw last
@@ -206,6 +211,8 @@ struct alignas(64) worker : worker_front {
   void refresh_hot() noexcept;
   // Sets births and default_technique from these.
   void refresh_births() noexcept;
+  // Sets worker_has_classes.
+  void refresh_classes() noexcept;
   // Before the pools of the scheduler go.
   void end_lending() noexcept;
   void forget_after_fork();

@@ -26,9 +26,10 @@ struct setting {
 };
 void PrintTo(const setting& s, std::ostream* out) {
   *out << name_of(s.kind)
-       << (s.pools == sched::arrangement::stealing   ? "_stealing_"
-           : s.pools == sched::arrangement::one_pool ? "_shared_"
-                                                     : "_private_")
+       << (s.pools == sched::arrangement::stealing     ? "_stealing_"
+           : s.pools == sched::arrangement::one_pool   ? "_shared_"
+           : s.pools == sched::arrangement::priorities ? "_priorities_"
+                                                       : "_private_")
        << s.workers;
 }
 
@@ -36,8 +37,8 @@ std::vector<setting> settings() {
   std::vector<setting> all;
   for (const preemption kind :
        {preemption::signal_yield, preemption::own_tls, preemption::own_kernel_thread, preemption::bound_tls})
-    for (const sched::arrangement pools :
-         {sched::arrangement::pool_per_worker, sched::arrangement::stealing, sched::arrangement::one_pool})
+    for (const sched::arrangement pools : {sched::arrangement::pool_per_worker, sched::arrangement::stealing,
+                                           sched::arrangement::one_pool, sched::arrangement::priorities})
       for (const unsigned workers : {1U, 2U, 4U})
         all.push_back({kind, pools, workers});
   return all;

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""The suite "priorities": how soon a thread of high priority starts beside one of low priority that computes,
+and Fig. 9 of "Lightweight Preemptive User-Level Threads" (Shiina et al., PPoPP 2021): what an analysis beside
+a simulation costs, by the priority of its threads. The paper's simulation is LAMMPS on four nodes; here it is
+the same liquid (insitu/lj.hpp) in one process."""
+
+# fcc cells of four atoms, 10, 20 and 40 along an edge; how many steps.
+SIZES = {4_000: 400, 32_000: 100, 256_000: 20}
+INTERVALS = (1, 2)
+# How analysis threads run, of each peer; the first is what the others are compared with.
+HOW = {"weft": ("plain", "priority", "ticks", "signal_yield", "preemptive"),
+       "pthreads": ("plain", "nice", "idle", "fifo")}
+# Of a core: what others may use while a program runs, for its time to count.
+QUIET = 0.5
+
+
+def _insitu(atoms):
+    return {
+        "name": f"insitu-{atoms}", "workload": "insitu", "title": f"a step of {atoms} atoms, 2 workers",
+        "peers": tuple(HOW), "counted": False, "others_below": QUIET, "timeout": 200, "once_above": 60,
+        "sizes": {"n": atoms, "rounds": SIZES[atoms], "repeats": 1, "workers": 2},
+        "quick": {"rounds": 10} if atoms < 256_000 else None,
+    }
+
+
+CASES = [
+    {
+        "name": "start", "workload": "priorities", "log": True, "counted": False, "others_below": QUIET,
+        "title": "from ready to the first instruction, high beside low", "peers": tuple(HOW),
+        "sizes": {"n": 400, "rounds": 1, "repeats": 1, "workers": 1}, "quick": {"n": 100},
+    },
+    *(_insitu(atoms) for atoms in SIZES),
+]
