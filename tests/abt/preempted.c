@@ -9,7 +9,7 @@
 
 typedef int create_function(ABT_pool, void (*)(void*), void*, ABT_thread_attr, ABT_thread*);
 
-/* Once: dlsym() holds a lock of the loader's, and who is preempted with it stops a stream that blocks on it. */
+/* Once: dlsym() holds a lock of the loader, and a stream that blocks on it cannot run whom it preempted. */
 static create_function* real;
 __attribute__((constructor)) static void find_real(void) {
   real = (create_function*)dlsym(RTLD_NEXT, "ABT_thread_create");
