@@ -9,9 +9,14 @@
 
 typedef int create_function(ABT_pool, void (*)(void*), void*, ABT_thread_attr, ABT_thread*);
 
+/* Once: dlsym() holds a lock of the loader, and a stream that blocks on it cannot run whom it preempted. */
+static create_function* real;
+__attribute__((constructor)) static void find_real(void) {
+  real = (create_function*)dlsym(RTLD_NEXT, "ABT_thread_create");
+}
+
 int ABT_thread_create(ABT_pool pool, void (*function)(void*), void* argument, ABT_thread_attr attr,
                       ABT_thread* thread) {
-  create_function* const real = (create_function*)dlsym(RTLD_NEXT, "ABT_thread_create");
   const char* const kind = getenv("ABTX_TEST_PREEMPTION");
   ABT_thread_attr own = attr;
   ABTX_preemption before = ABTX_PREEMPTION_COOPERATIVE;
