@@ -22,6 +22,7 @@
 #include "weft/os/kernel_thread.hpp"
 #include "weft/os/signal.hpp"
 #include "weft/preempt/donors.hpp"
+#include "weft/sched/ticker.hpp"
 
 namespace weft::preempt {
 namespace {
@@ -124,16 +125,42 @@ struct look {
   std::int64_t interval;
   int number;
   bool waited_for; // somebody was found that others wait for
+  std::int64_t planned = sched::no_deadline; // the next tick that a scheduler has planned
 };
+
+// A tick that does not wait for the interval: the thread leaves now, or when it next leaves the runtime.
+void tick_now(worker& w, int number) noexcept {
+  if (w.user_mode_serial.load_relaxed() == 0) {
+    w.tick_flag.store_relaxed(sched::whichever_thread);
+  } else if (const std::int32_t kernel_id = w.kernel_thread_id.load_relaxed(); kernel_id != 0) {
+    send_tick(kernel_id, number);
+  }
+}
+
+// True: the interval does not matter for this worker now.
+bool look_at_plan(worker& w, look& l) noexcept {
+  std::int64_t planned = w.planned_tick.load_relaxed();
+  if (planned == 0)
+    return false;
+  if (l.now < planned) {
+    l.planned = std::min(l.planned, planned);
+  } else if (w.planned_tick.cas_strong_relaxed(planned, 0)) {
+    tick_now(w, l.number);
+  }
+  return true;
+}
 
 // One look at a worker: the thread that it found there the last time had better be gone.
 void look_at(worker& w, void* argument) {
   look& l = *static_cast<look*>(argument);
+  if (look_at_plan(w, l))
+    return;
   const std::uint32_t serial = w.user_mode_serial.load_relaxed();
   if (serial == 0)
     return; // in the runtime, or cooperative
   const bool waited_for =
-      w.others_wait.load_relaxed() || (w.attention.load_relaxed() & sched::inbox_waiting) != 0;
+      w.others_wait.load_relaxed() ||
+      (w.attention.load_relaxed() & (sched::inbox_waiting | sched::activity_changed)) != 0;
   l.waited_for = l.waited_for || waited_for;
   if (serial != w.ticked_serial) {
     w.ticked_serial = serial;
@@ -153,8 +180,20 @@ void look_at(worker& w, void* argument) {
     send_tick(kernel_id, l.number);
 }
 
-class monitor {
+class monitor final : public sched::ticker {
  public:
+  void tick(worker& w) noexcept override {
+    if (w.user_mode_serial.load_relaxed() != 0)
+      tick_now(w, number_);
+  }
+  // The futex's word changes, so that a monitor that is about to sleep does not.
+  void look_by(std::int64_t at) noexcept override {
+    if (at >= sleeps_until_.load_seq_cst())
+      return;
+    calls_.fetch_add_seq_cst(1);
+    os::futex_wake(&calls_, 1);
+  }
+
   void start() {
     const std::scoped_lock held(lock_);
     if (running_)
@@ -175,13 +214,16 @@ class monitor {
       throw std::system_error(error, std::generic_category(), "weft: no kernel thread for the monitor");
     }
     running_ = true;
+    sched::ticker_of_process.store(this, std::memory_order_release);
   }
   void stop() noexcept {
     const std::scoped_lock held(lock_);
     if (!running_)
       return;
+    sched::ticker_of_process.store(nullptr, std::memory_order_release);
     ending_.store_release(1);
-    os::futex_wake(&ending_, 1);
+    calls_.fetch_add_seq_cst(1);
+    os::futex_wake(&calls_, 1);
     user_mode::live().fetch_add_relaxed(1); // so that the monitor cannot fall asleep on a 0 after the wake
     os::futex_wake(&user_mode::live(), 1);
     thread_.join();
@@ -190,6 +232,7 @@ class monitor {
     running_ = false;
   }
   void forget_after_fork() noexcept {
+    sched::ticker_of_process.store(nullptr, std::memory_order_relaxed);
     if (running_)
       give_signal_back();
     ::new (static_cast<void*>(this)) monitor;
@@ -212,10 +255,14 @@ class monitor {
         pauses = 1;
         continue;
       }
-      os::futex_wait_until(&ending_, 0, os::now_ns() + pauses * interval() / 4);
+      const std::uint32_t calls = calls_.load_seq_cst();
       look l{os::now_ns(), interval(), number_, false};
       sched::for_each_worker(&look_at, &l);
       pauses = l.waited_for ? 1 : std::min<std::int64_t>(pauses * 2, 16);
+      const std::int64_t until = std::min(os::now_ns() + pauses * interval() / 4, l.planned);
+      sleeps_until_.store_seq_cst(until);
+      os::futex_wait_until(&calls_, calls, until);
+      sleeps_until_.store_seq_cst(sched::no_deadline); // whoever plans something while it looks calls it
     }
   }
   void take_signal() {
@@ -238,6 +285,8 @@ class monitor {
   std::mutex lock_;
   os::kernel_thread thread_;
   base::atomic<std::uint32_t> ending_{0};
+  base::atomic<std::uint32_t> calls_{0}; // what the monitor sleeps on
+  base::atomic<std::int64_t> sleeps_until_{sched::no_deadline};
   bool running_ = false;
   int number_ = 0;
 };
