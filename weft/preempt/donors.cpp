@@ -84,7 +84,7 @@ class donors final : public sched::tls_lender {
     try {
       const std::scoped_lock held(making_);
       if (all_.size() < static_cast<std::size_t>(donors_knob.get()))
-        start_one();
+        return &start_one(); // not by the list: another worker might take it from there
     } catch (const std::exception&) { // somebody may have given one back
     }
     return take_free();
@@ -103,7 +103,7 @@ class donors final : public sched::tls_lender {
     sched::lender_of_tls.store(this, std::memory_order_release);
     const auto most = static_cast<std::size_t>(donors_knob.get());
     while (all_.size() < std::min(count, most))
-      start_one();
+      take_back(&start_one());
   }
   void end_all() noexcept {
     const std::scoped_lock held(making_);
@@ -133,7 +133,7 @@ class donors final : public sched::tls_lender {
       free_ = std::exchange(block->next, nullptr);
     return block;
   }
-  void start_one() {
+  sched::tls_block& start_one() {
     auto fresh = std::make_unique<donor>();
     all_.reserve(all_.size() + 1);
     sigset_t before;
@@ -146,8 +146,8 @@ class donors final : public sched::tls_lender {
     }
     while (fresh->state.load_acquire() == starting)
       os::futex_wait(&fresh->state, starting);
-    take_back(&fresh->block);
     all_.push_back(std::move(fresh));
+    return all_.back()->block;
   }
 
   std::mutex making_;
