@@ -43,7 +43,7 @@ constinit std::atomic<ticker*> ticker_of_process{nullptr};
 // --- the group ---
 
 unsigned group::active_workers() const noexcept {
-  return std::min(active_.load(std::memory_order_acquire), size());
+  return std::max(1U, std::min(active_.load(std::memory_order_acquire), size())); // 0: the first one is starting
 }
 
 void group::set_active_workers(unsigned n) {

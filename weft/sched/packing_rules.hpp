@@ -64,34 +64,41 @@ struct wrap_around {
   std::vector<std::vector<unsigned>> orders; // of each worker: who begins there, first to last
   std::int64_t length = 0;
 
-  // Parts shorter than `least` are not cut off: a preemption costs something. Errors: std::bad_alloc.
+  // Parts shorter than `least` are not cut off: a preemption costs something. What a worker gets more or less
+  // for that is made up for by those that follow. Errors: std::bad_alloc.
   wrap_around(std::span<const std::int64_t> times, unsigned workers, std::int64_t least)
       : places(times.size()), orders(workers) {
-    std::int64_t sum = 0;
+    std::int64_t left = 0; // of what the workers from `on` on get
+    std::int64_t longest = 0;
     for (const std::int64_t t : times) {
-      sum += t;
-      length = std::max(length, t);
+      left += t;
+      longest = std::max(longest, t);
     }
-    length = std::max(length, (sum + workers - 1) / workers);
     unsigned on = 0;
     std::int64_t at = 0; // of this worker's time
+    const auto share = [&] { return std::max(longest, (left + workers - on - 1) / (workers - on)); };
+    length = share();
+    std::int64_t mine = length;
+    const auto next_worker = [&](std::int64_t begun) {
+      left -= at;
+      ++on;
+      at = begun;
+      mine = share();
+    };
     for (unsigned i = 0; i < times.size(); ++i) {
-      const std::int64_t over = at + times[i] - length;
-      const bool last = on + 1 == workers;
-      if (over <= least || last) { // whole, perhaps a little longer than planned
+      if (on + 1 < workers && at > mine - least)
+        next_worker(0);
+      const std::int64_t over = at + times[i] - mine;
+      if (on + 1 == workers || over <= least) { // whole, perhaps a little longer than planned
         place_at(i, {on, 0, on});
         at += times[i];
-        if (over > -least && !last) {
-          ++on;
-          at = 0;
-        }
       } else if (times[i] - over < least) { // too little would be left here
-        place_at(i, {++on, 0, on});
-        at = times[i];
+        next_worker(times[i]);
+        place_at(i, {on, 0, on});
       } else {
         place_at(i, {on + 1, over, on});
-        ++on;
-        at = over;
+        at += times[i] - over;
+        next_worker(over);
       }
     }
   }
