@@ -39,6 +39,7 @@ class weft_regions {
     runtime::options o;
     o.workers = threads;
     o.pools = arrangement::packing;
+    o.bind = true; // the k-th worker to the k-th CPU
     return o;
   }
   template <class F>

@@ -249,6 +249,7 @@ class monitor final : public sched::ticker {
   void watch() noexcept {
     os::name_this_kernel_thread("weft-monitor");
     ::prctl(PR_SET_TIMERSLACK, 1UL);
+    static_cast<void>(os::ask_for_short_slices(100'000)); // the least there is; it works for a few microseconds
     for (std::int64_t pauses = 1; ending_.load_acquire() == 0;) {
       if (user_mode::live().load_relaxed() == 0) {
         os::futex_wait(&user_mode::live(), 0);
