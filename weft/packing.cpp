@@ -114,7 +114,8 @@ void packed_region::learn(const state& s, unsigned threads) {
 
 void packed_region::run_erased(unsigned threads, void (*call)(void*, unsigned), void* function) {
   if (threads == 0)
-    throw std::system_error(std::make_error_code(std::errc::invalid_argument), "weft: a region of no threads");
+    throw std::system_error(std::make_error_code(std::errc::invalid_argument),
+                            "weft: a region of no threads");
   state s(*group_.board(), threads);
   lay_out(s, threads);
   latch all_ended(threads);

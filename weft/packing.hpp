@@ -44,13 +44,12 @@ class WEFT_API packed_region {
 
   // Calls f(0), f(1), ... f(threads - 1), each on a thread of its own, and returns when all have returned.
   // What f throws ends the process. Contexts: thread, foreign kernel thread. Switches: may. Errors:
-  // std::system_error (invalid_argument for no threads; what stands in the way of preemption), std::bad_alloc;
-  // threads that have started are waited for.
+  // std::system_error (invalid_argument for no threads; what stands in the way of preemption),
+  // std::bad_alloc; threads that have started are waited for.
   template <class F>
   void run(unsigned threads, F&& f) {
     run_erased(
-        threads,
-        [](void* function, unsigned i) { (*static_cast<std::remove_reference_t<F>*>(function))(i); },
+        threads, [](void* function, unsigned i) { (*static_cast<std::remove_reference_t<F>*>(function))(i); },
         const_cast<void*>(static_cast<const void*>(std::addressof(f))));
   }
 

@@ -21,7 +21,8 @@ struct tile {
 class field {
  public:
   field() = default;
-  explicit field(int side) : stride_(side + 2), values_(static_cast<std::size_t>(stride_) * stride_ * stride_) {}
+  explicit field(int side)
+      : stride_(side + 2), values_(static_cast<std::size_t>(stride_) * stride_ * stride_) {}
   double& operator()(int i, int j, int k) { return values_[at(i, j, k)]; }
   double operator()(int i, int j, int k) const { return values_[at(i, j, k)]; }
   // The cell (0, j, k): cells of a row are neighbours in memory.
@@ -39,8 +40,8 @@ class field {
 };
 
 struct box {
-  std::array<int, 3> origin{};       // of its first cell, in cells of the level
-  std::array<int, 6> neighbour{};    // -x +x -y +y -z +z; -1: the boundary
+  std::array<int, 3> origin{};    // of its first cell, in cells of the level
+  std::array<int, 6> neighbour{}; // -x +x -y +y -z +z; -1: the boundary
   field u, f, r, inverse_diagonal;
   std::array<field, 3> beta; // of the face before the cell, in each direction, times 1 / h^2
 };

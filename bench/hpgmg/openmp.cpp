@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// hpgmg with OpenMP: N threads on --workers CPUs, as taskset would put them there. "passive": threads that wait
-// sleep (OMP_WAIT_POLICY); "active": they spin, as is the default of most.
+// hpgmg with OpenMP: N threads on --workers CPUs, as taskset would put them there. "passive": threads that
+// wait sleep (OMP_WAIT_POLICY); "active": they spin, as is the default of most.
 #include <omp.h>
 #include <unistd.h>
 

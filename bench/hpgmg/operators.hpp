@@ -91,7 +91,7 @@ inline place place_of(level& coarse, const box& fine) {
 }
 
 // The mean of eight cells of `from` becomes the coarse level's f. (A tile has an even number of planes.)
-inline void restrict_to(level& coarse, level& fine, const tile& t, field box::*from) {
+inline void restrict_to(level& coarse, level& fine, const tile& t, field box::* from) {
   box& b = fine.boxes[static_cast<std::size_t>(t.box)];
   const field& v = b.*from;
   place to = place_of(coarse, b);
@@ -119,7 +119,8 @@ inline void interpolate(level& coarse, level& fine, const tile& t) {
       for (int i = 0; i < fine.side; ++i) {
         const int x = from.offset[0] + i / 2, dx = i % 2 == 0 ? -1 : 1;
         const double here = c(x, y, z);
-        u[i] += here + 0.25 * ((c(x + dx, y, z) - here) + (c(x, y + dy, z) - here) + (c(x, y, z + dz) - here));
+        u[i] +=
+            here + 0.25 * ((c(x + dx, y, z) - here) + (c(x, y + dy, z) - here) + (c(x, y, z + dz) - here));
       }
     }
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // hpgmg: the structure of HPGMG-FV, written anew: a 3-D finite-volume Poisson equation with variable
-// coefficients on a cube of n^3 cells in boxes of 32^3, zero at the boundary, solved by a full multigrid cycle
-// and then V-cycles until the largest residual has fallen by 10^9. Red-black Gauss-Seidel, two sweeps before
-// and after; each operation on a level is a fork-join region of N threads, but on the smallest levels. After
-// section 4.2 of "Lightweight Preemptive User-Level Threads" (Shiina et al.), which runs 28 threads on n
-// cores. A form is <how>.<N>; --workers is the number of cores or active workers. An operation is a cell; a
+// coefficients on a cube of n^3 cells in boxes of 32^3, zero at the boundary, solved by a full multigrid
+// cycle and then V-cycles until the largest residual has fallen by 10^9. Red-black Gauss-Seidel, two sweeps
+// before and after; each operation on a level is a fork-join region of N threads, but on the smallest levels.
+// After section 4.2 of "Lightweight Preemptive User-Level Threads" (Shiina et al.), which runs 28 threads on
+// n cores. A form is <how>.<N>; --workers is the number of cores or active workers. An operation is a cell; a
 // sample, the time of a solution. Extras: cycles, and seconds a solution (median).
 #pragma once
 
@@ -37,8 +37,8 @@ struct form {
   unsigned threads;
 };
 
-// `Regions`: run(name, threads, f) calls f(0) .. f(threads - 1) and waits; regions of one name do the same work
-// each time.
+// `Regions`: run(name, threads, f) calls f(0) .. f(threads - 1) and waits; regions of one name do the same
+// work each time.
 template <class Regions>
 class multigrid {
  public:
@@ -92,7 +92,8 @@ class multigrid {
     };
     if (static_cast<std::size_t>(l.n) * l.n * l.n <= least_cells || threads_ == 1)
       return part(0, 1);
-    regions_.run(static_cast<int>(depth) * operations + what, threads_, [&](unsigned i) { part(i, threads_); });
+    regions_.run(static_cast<int>(depth) * operations + what, threads_,
+                 [&](unsigned i) { part(i, threads_); });
   }
 
   void fill_ghosts(std::size_t depth) {
@@ -112,10 +113,9 @@ class multigrid {
               [&](const tile& t, std::size_t number) { largest_[number] = residual(levels_[depth], t); });
     return *std::max_element(largest_.begin(), largest_.end());
   }
-  void coarsen(std::size_t depth, field box::*what) {
-    for_tiles(depth, restricting, [&](const tile& t, std::size_t) {
-      restrict_to(levels_[depth + 1], levels_[depth], t, what);
-    });
+  void coarsen(std::size_t depth, field box::* what) {
+    for_tiles(depth, restricting,
+              [&](const tile& t, std::size_t) { restrict_to(levels_[depth + 1], levels_[depth], t, what); });
   }
   void refine(std::size_t depth) { // from depth + 1
     fill_ghosts(depth + 1);

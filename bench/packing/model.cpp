@@ -40,9 +40,9 @@ struct setting {
 struct worker {
   packing_turns turns;
   std::optional<unsigned> running;
-  time_ns since = 0;        // when `running` began to compute
-  time_ns until = never;    // when it ends or is preempted
-  bool preempted = false;   // at `until`
+  time_ns since = 0;      // when `running` began to compute
+  time_ns until = never;  // when it ends or is preempted
+  bool preempted = false; // at `until`
   time_ns next_tick = 0;
 };
 
@@ -192,8 +192,9 @@ int main(int argc, char** argv) {
     else if (name == "--regions")
       s.regions = static_cast<int>(value);
   }
-  std::printf("# model: %u threads, switch %.1f us, late by up to %.1f us, noise %.3f, %d regions\n", s.threads,
-              static_cast<double>(s.switch_cost) / 1000, static_cast<double>(s.late) / 1000, s.noise, s.regions);
+  std::printf("# model: %u threads, switch %.1f us, late by up to %.1f us, noise %.3f, %d regions\n",
+              s.threads, static_cast<double>(s.switch_cost) / 1000, static_cast<double>(s.late) / 1000,
+              s.noise, s.regions);
   std::printf("region_ms,interval_ms,policy,workers,overhead_percent\n");
   for (const double ms : {1.0, 3.0, 10.0, 100.0}) {
     for (const double interval : {1.0, 10.0}) {

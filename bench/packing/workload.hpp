@@ -79,7 +79,8 @@ int run(recorder& rec, Region&& region) {
     const std::int64_t begin = now_ns();
     for (std::size_t r = 0; r < rec.opt().rounds; ++r)
       once(steps);
-    const double sample = static_cast<double>(now_ns() - begin) / static_cast<double>(rec.opt().rounds) * share;
+    const double sample =
+        static_cast<double>(now_ns() - begin) / static_cast<double>(rec.opt().rounds) * share;
     rec.add_sample(sample);
     overheads.push_back(100 * (sample / wanted.length_ns - 1));
   }

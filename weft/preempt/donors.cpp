@@ -84,7 +84,7 @@ class donors final : public sched::tls_lender {
     try {
       const std::scoped_lock held(making_);
       if (all_.size() < static_cast<std::size_t>(donors_knob.get()))
-        return &start_one(); // not by the list: another worker might take it from there
+        return &start_one();          // not by the list: another worker might take it from there
     } catch (const std::exception&) { // somebody may have given one back
     }
     return take_free();

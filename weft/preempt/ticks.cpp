@@ -124,7 +124,7 @@ struct look {
   std::int64_t now;
   std::int64_t interval;
   int number;
-  bool waited_for; // somebody was found that others wait for
+  bool waited_for;                           // somebody was found that others wait for
   std::int64_t planned = sched::no_deadline; // the next tick that a scheduler has planned
 };
 
@@ -249,7 +249,8 @@ class monitor final : public sched::ticker {
   void watch() noexcept {
     os::name_this_kernel_thread("weft-monitor");
     ::prctl(PR_SET_TIMERSLACK, 1UL);
-    static_cast<void>(os::ask_for_short_slices(100'000)); // the least there is; it works for a few microseconds
+    static_cast<void>(
+        os::ask_for_short_slices(100'000)); // the least there is; it works for a few microseconds
     for (std::int64_t pauses = 1; ending_.load_acquire() == 0;) {
       if (user_mode::live().load_relaxed() == 0) {
         os::futex_wait(&user_mode::live(), 0);

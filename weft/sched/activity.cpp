@@ -43,7 +43,8 @@ constinit std::atomic<ticker*> ticker_of_process{nullptr};
 // --- the group ---
 
 unsigned group::active_workers() const noexcept {
-  return std::max(1U, std::min(active_.load(std::memory_order_acquire), size())); // 0: the first one is starting
+  return std::max(1U,
+                  std::min(active_.load(std::memory_order_acquire), size())); // 0: the first one is starting
 }
 
 void group::set_active_workers(unsigned n) {
@@ -79,8 +80,7 @@ void group::announce_active_locked(unsigned n) noexcept {
 
 worker& group::keeper_of(const worker& w) const noexcept {
   const view& workers = *view_.load(std::memory_order_acquire);
-  const std::size_t active =
-      std::min<std::size_t>(active_.load(std::memory_order_acquire), workers.size());
+  const std::size_t active = std::min<std::size_t>(active_.load(std::memory_order_acquire), workers.size());
   return w.rank < active ? const_cast<worker&>(w) : *workers[w.rank % active];
 }
 

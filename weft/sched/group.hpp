@@ -62,12 +62,12 @@ class WEFT_API group {
   void remove_worker();
   void resize(unsigned workers);
 
-  // `n` workers go on, the oldest; the others sleep from their next decision on, and come back when `n` grows.
-  // Nothing is lost: other workers serve their pools, also private ones (the k-th worker's go to the one with
-  // the number k modulo n), their timers and event sources. What may run nowhere else goes on there, and the
-  // worker sleeps in between: threads of preemption::signal_yield that were preempted. A preemptible thread
-  // is made to leave a worker that is to sleep; a cooperative one keeps it until it waits, yields or ends.
-  // Adding or removing workers wakes all. Contexts: all but signal handlers. Switches: never. Errors:
+  // `n` workers go on, the oldest; the others sleep from their next decision on, and come back when `n`
+  // grows. Nothing is lost: other workers serve their pools, also private ones (the k-th worker's go to the
+  // one with the number k modulo n), their timers and event sources. What may run nowhere else goes on there,
+  // and the worker sleeps in between: threads of preemption::signal_yield that were preempted. A preemptible
+  // thread is made to leave a worker that is to sleep; a cooperative one keeps it until it waits, yields or
+  // ends. Adding or removing workers wakes all. Contexts: all but signal handlers. Switches: never. Errors:
   // std::system_error: invalid_argument unless 1 <= n <= size(); operation_not_permitted for streams of
   // abt.h; std::bad_alloc. Nothing has changed then.
   void set_active_workers(unsigned n);

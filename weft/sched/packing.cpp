@@ -73,8 +73,8 @@ descriptor* packing_scheduler::next(worker& here) {
   if (u != nullptr && board_.now() == packing_board::phase::planned) {
     running_ = board_.find(u); // it goes on; one that starts will say so itself
     since_ = os::now_ns();
-    here.planned_tick.store_relaxed(running_ != nullptr ? since_ + running_->expected + grace(running_->expected)
-                                                        : 0);
+    here.planned_tick.store_relaxed(
+        running_ != nullptr ? since_ + running_->expected + grace(running_->expected) : 0);
   } else if (u != nullptr) {
     running_ = board_.find(u);
     since_ = running_ != nullptr ? os::now_ns() : 0;

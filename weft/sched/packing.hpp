@@ -50,7 +50,8 @@ class packing_board {
   base::atomic<std::uint32_t> phase_{0};
   base::atomic<std::uint32_t> taken_{0};
   base::atomic<table*> shown_{nullptr};
-  std::vector<std::unique_ptr<table>> tables_; // a scheduler may still look at an old one; whoever has the board
+  std::vector<std::unique_ptr<table>>
+      tables_; // a scheduler may still look at an old one; whoever has the board
 };
 
 class WEFT_API packing_scheduler final : public scheduler {

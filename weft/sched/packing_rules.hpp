@@ -15,8 +15,8 @@ namespace weft::sched {
 // each worker has pools of its own, and what cannot be dealt out evenly is shared by all; one unit of the
 // worker's own pools and one of the shared ones in turn, so that at each interval the shared threads go on,
 // elsewhere. Two differences. Among several pools it begins after the one it took from last: the paper's loop
-// begins with the first, and threads there that wait for others by spinning would keep these from running. And
-// a worker that finds nothing there takes what is left elsewhere (`leftovers`).
+// begins with the first, and threads there that wait for others by spinning would keep these from running.
+// And a worker that finds nothing there takes what is left elsewhere (`leftovers`).
 //
 // Ownership: one worker.
 class packing_turns {
@@ -50,15 +50,16 @@ class packing_turns {
   unsigned last_shared_ = 0;
 };
 
-// McNaughton's wrap-around rule ("Scheduling with deadlines and loss functions", 1959): with threads that need
-// times t_i, n workers can be done after max(max t_i, sum t_i / n), and not before. Lay the threads out one
-// after the other on a line, and cut it after each such length; a thread that is cut begins on the next worker
-// and is finished on the one before, at the end of its time: never on both at once, since no t_i is longer.
+// McNaughton's wrap-around rule ("Scheduling with deadlines and loss functions", 1959): with threads that
+// need times t_i, n workers can be done after max(max t_i, sum t_i / n), and not before. Lay the threads out
+// one after the other on a line, and cut it after each such length; a thread that is cut begins on the next
+// worker and is finished on the one before, at the end of its time: never on both at once, since no t_i is
+// longer.
 struct wrap_around {
   struct place {
-    unsigned worker = 0;     // where it begins
-    std::int64_t slice = 0;  // so long; 0: to its end
-    unsigned second = 0;     // where it is finished, if `slice` is not 0
+    unsigned worker = 0;    // where it begins
+    std::int64_t slice = 0; // so long; 0: to its end
+    unsigned second = 0;    // where it is finished, if `slice` is not 0
   };
   std::vector<place> places;                 // of each thread
   std::vector<std::vector<unsigned>> orders; // of each worker: who begins there, first to last

@@ -32,17 +32,17 @@ struct tls_block;
 // Bits of worker_front::attention: why the next scheduling decision must go through the loop. Set by anyone,
 // cleared by the worker.
 enum attention : std::uint32_t {
-  inbox_waiting = 1,     // somebody pushed to a pool that this worker owns
-  stop_requested = 2,    // leave the loop
-  scheduler_waiting = 4, // a new main scheduler stands in `incoming`
-  always_ask = 8,        // the scheduler has no hot pool, or a stacked one is active
-  tracing = 16,          // events are recorded
-  not_a_worker = 32,     // the front of kernel threads that Weft did not start
-  refresh_waiting = 256, // tracing was switched: hot paths on or off
-  workers_missing = 128, // in the child of fork()
-  freeze_requested = 64, // stand still at the next decision (exit)
-  observed = 512,        // a front is told of events
-  user_code = 1024,      // the front of a preemptible thread in user mode (user_mode.hpp)
+  inbox_waiting = 1,       // somebody pushed to a pool that this worker owns
+  stop_requested = 2,      // leave the loop
+  scheduler_waiting = 4,   // a new main scheduler stands in `incoming`
+  always_ask = 8,          // the scheduler has no hot pool, or a stacked one is active
+  tracing = 16,            // events are recorded
+  not_a_worker = 32,       // the front of kernel threads that Weft did not start
+  refresh_waiting = 256,   // tracing was switched: hot paths on or off
+  workers_missing = 128,   // in the child of fork()
+  freeze_requested = 64,   // stand still at the next decision (exit)
+  observed = 512,          // a front is told of events
+  user_code = 1024,        // the front of a preemptible thread in user mode (user_mode.hpp)
   activity_changed = 2048, // of the group: who sleeps, and who serves whose pools (activity.cpp)
 };
 // What must not keep a worker from sleeping.
@@ -173,9 +173,9 @@ struct alignas(64) worker : worker_front {
   // When whoever ticks shall tick it; 0: by the interval, if others wait. Written by the worker.
   base::atomic<deadline> planned_tick{0};
   // --- sleep of workers beyond the active ones (activity.cpp) ---
-  unsigned rank = 0;      // place in its group
-  bool withdrawn = false; // serves `local` alone
-  lodger lodging;         // this worker's scheduler, while it is elsewhere
+  unsigned rank = 0;                   // place in its group
+  bool withdrawn = false;              // serves `local` alone
+  lodger lodging;                      // this worker's scheduler, while it is elsewhere
   std::shared_ptr<scheduler> stand_in; // what the worker has instead; made under the group's lock
   lodger* lodgers = nullptr;           // others' schedulers that this worker serves
   lodger* lodger_turn = nullptr;       // whose turn it is; null: its own
