@@ -195,7 +195,9 @@ void worker::follow_activity() noexcept {
 }
 
 void worker::withdraw() noexcept {
-  if (std::exchange(withdrawn, true))
+  const bool was_asleep = std::exchange(withdrawn, true);
+  // Its scheduler may have come home just now, too late.
+  if (was_asleep && (!owner_group.lends_schedulers() || main_scheduler == stand_in))
     return;
   put_handed_back();
   while (!stacked.empty())
@@ -213,6 +215,8 @@ void worker::withdraw() noexcept {
     refresh_hot();
     send(lodging);
   }
+  if (was_asleep)
+    return;
   workers_running.fetch_sub(1, std::memory_order_relaxed);
   owner_group.asleep_.fetch_add(1, std::memory_order_release);
 }

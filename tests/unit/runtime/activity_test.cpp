@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/unit/census_check.hpp"
+#include "weft/arch/arch.hpp"
 #include "weft/mutex.hpp"
 #include "weft/packing.hpp"
 #include "weft/preempt/ticks.hpp"
@@ -314,6 +315,32 @@ TEST_P(activity, under_load) {
     t.join();
   expected = total;
   EXPECT_EQ(guarded, expected);
+}
+
+// Each change comes while workers follow the one before: whatever they hold then finds its way.
+TEST_P(activity, changes_faster_than_workers_follow) {
+  const unsigned long seed = std::random_device{}();
+  std::printf("seed %lu\n", seed);
+  std::mt19937 random(static_cast<unsigned>(seed));
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<unsigned> ran{0};
+    std::vector<thread> threads;
+    for (unsigned i = 0; i < 2 * workers(); ++i) {
+      threads.push_back(start_at(i % workers(), [&] {
+        this_thread::yield();
+        ++ran;
+      }));
+      for (int k = 0; k < 20; ++k) {
+        group().set_active_workers(k % 2 == 0 ? workers() : 1 + random() % workers());
+        for (unsigned spins = random() % (1U << random() % 12); spins > 0; --spins)
+          arch::relax();
+      }
+    }
+    EXPECT_TRUE(eventually([&] { return ran == 2 * workers(); })) << "seed " << seed;
+    group().set_active_workers(workers());
+    for (thread& t : threads)
+      t.join();
+  }
 }
 
 TEST_P(activity, a_group_ends_while_some_sleep) {
