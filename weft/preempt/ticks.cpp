@@ -141,7 +141,7 @@ void tick_now(worker& w, int number) noexcept {
 bool look_at_plan(worker& w, look& l) noexcept {
   std::int64_t planned = w.planned_tick.load_relaxed();
   if (planned == 0)
-    return false;
+    return l.now < w.unhurried_until.load_relaxed();
   if (l.now < planned) {
     l.planned = std::min(l.planned, planned);
   } else if (w.planned_tick.cas_strong_relaxed(planned, 0)) {

@@ -153,6 +153,7 @@ void worker::forget_after_fork() {
   lodgers = lodger_turn = nullptr;
   arriving.store_relaxed(nullptr);
   planned_tick.store_relaxed(0);
+  unhurried_until.store_relaxed(0);
   attention.store_relaxed(0);
   attach_recorder();
   tls_blocks = nullptr; // of kernel threads that are gone

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "weft/sched/packing.hpp"
 
+#include <algorithm>
+
 #include "weft/os/clock.hpp"
 #include "weft/sched/group.hpp"
 #include "weft/sched/stealing.hpp"
@@ -9,10 +11,10 @@
 namespace weft::sched {
 namespace {
 
-// How much longer than expected a thread may run before it is treated as any other that others wait for. It
-// may wait, spinning, for one that has not started.
-constexpr deadline grace(std::int64_t expected) noexcept {
-  return expected / 4 + 200'000;
+// How long a thread may run before it is treated as any other that others wait for: a little longer than
+// expected. It may wait, spinning, for one that has not started.
+constexpr deadline with_grace(std::int64_t expected) noexcept {
+  return expected + expected / 4 + 200'000;
 }
 
 } // namespace
@@ -21,17 +23,16 @@ packing_board::table* packing_board::take(std::size_t threads) {
   std::uint32_t nobody = 0;
   if (!taken_.cas_strong_acq_rel(nobody, 1))
     return nullptr;
-  table* t = shown_.load_relaxed();
+  const auto known = std::find_if(tables_.begin(), tables_.end(),
+                                  [threads](const auto& t) { return t->threads.size() == threads; });
+  table* t = nullptr;
   try {
-    if (t == nullptr || t->threads.size() != threads) {
-      tables_.push_back(std::make_unique<table>(threads));
-      t = tables_.back().get();
-      shown_.store_release(t); // release: pairs with the acquire in find()
-    }
+    t = known != tables_.end() ? known->get() : tables_.emplace_back(std::make_unique<table>(threads)).get();
   } catch (...) {
     taken_.store_release(0);
     throw;
   }
+  shown_.store_release(t); // release: pairs with the acquire in find()
   for (packed_thread& p : t->threads) {
     p.spent.store_relaxed(0);
     p.expected = 0;
@@ -70,15 +71,15 @@ descriptor* packing_scheduler::next(worker& here) {
   if (running_ != nullptr)
     charge(os::now_ns());
   descriptor* u = take(here);
-  if (u != nullptr && board_.now() == packing_board::phase::planned) {
-    running_ = board_.find(u); // it goes on; one that starts will say so itself
+  here.planned_tick.store_relaxed(0);
+  here.unhurried_until.store_relaxed(0);
+  if (u == nullptr)
+    return nullptr;
+  running_ = board_.find(u); // it goes on; one that starts will say so itself
+  if (running_ != nullptr) {
     since_ = os::now_ns();
-    here.planned_tick.store_relaxed(
-        running_ != nullptr ? since_ + running_->expected + grace(running_->expected) : 0);
-  } else if (u != nullptr) {
-    running_ = board_.find(u);
-    since_ = running_ != nullptr ? os::now_ns() : 0;
-    here.planned_tick.store_relaxed(0);
+    if (running_->expected != 0)
+      here.unhurried_until.store_relaxed(since_ + with_grace(running_->expected));
   }
   return u;
 }
@@ -116,7 +117,10 @@ void packing_scheduler::begin(worker& here, packed_thread& t) noexcept {
   const bool cut = t.place.slice != 0 && t.place.worker == rank_;
   if (cut)
     here.current->home = &pool_of(t.place.second);
-  const deadline at = since_ + (cut ? t.place.slice : t.expected + grace(t.expected));
+  here.unhurried_until.store_relaxed(since_ + with_grace(t.expected));
+  if (!cut)
+    return;
+  const deadline at = since_ + t.place.slice;
   here.planned_tick.store_relaxed(at);
   if (ticker* ticks = ticker_of_process.load(std::memory_order_acquire))
     ticks->look_by(at);
@@ -125,6 +129,7 @@ void packing_scheduler::begin(worker& here, packed_thread& t) noexcept {
 void packing_scheduler::end(worker& here) noexcept {
   charge(os::now_ns());
   here.planned_tick.store_relaxed(0);
+  here.unhurried_until.store_relaxed(0);
 }
 
 } // namespace weft::sched

@@ -170,8 +170,10 @@ struct alignas(64) worker : worker_front {
   base::atomic<bool> others_wait{false};    // when that thread went to user mode
   std::uint32_t ticked_serial = 0;          // whoever ticks: what it saw last, and since when
   deadline ticked_since = 0;
-  // When whoever ticks shall tick it; 0: by the interval, if others wait. Written by the worker.
+  // When whoever ticks shall tick it whatever the interval; 0: never. And until when the interval does not
+  // matter. Written by the worker.
   base::atomic<deadline> planned_tick{0};
+  base::atomic<deadline> unhurried_until{0};
   // --- sleep of workers beyond the active ones (activity.cpp) ---
   unsigned rank = 0;                   // place in its group
   bool withdrawn = false;              // serves `local` alone
