@@ -2,6 +2,8 @@
 // Workers that sleep because fewer are wanted, in every arrangement: nothing is lost, nobody runs what he
 // should not, and they come back.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -413,6 +415,44 @@ TEST(activity_of_the_runtime, main_goes_on_alone) {
   runtime::set_worker_count(2);
   EXPECT_EQ(runtime::active_workers(), 2U);
   EXPECT_TRUE(runtime::stop());
+}
+
+// fork() while some sleep: in the child all workers are fresh, and active.
+int in_the_child() {
+  ::alarm(60);
+  std::atomic<int> ran{0};
+  std::vector<thread> threads;
+  for (int i = 0; i < 16; ++i) {
+    threads.emplace_back([&] {
+      this_thread::yield();
+      ++ran;
+    });
+  }
+  for (thread& t : threads)
+    t.join();
+  if (ran != 16 || !eventually([] { return runtime::worker_count() == 4; }))
+    return 1;
+  runtime::set_active_workers(2);
+  const bool sleep = eventually([] { return runtime::default_group().sleeping_workers() == 2; });
+  return sleep && runtime::active_workers() == 2 ? 0 : 2;
+}
+
+TEST(activity_of_the_runtime, after_fork) {
+  for (const arrangement pools :
+       {arrangement::stealing, arrangement::one_pool, arrangement::pool_per_worker, arrangement::packing}) {
+    ASSERT_TRUE(runtime::start({.workers = 4, .pools = pools}));
+    runtime::set_active_workers(1);
+    EXPECT_TRUE(eventually([] { return runtime::default_group().sleeping_workers() == 3; }));
+    const pid_t child = ::fork();
+    if (child == 0)
+      ::_exit(in_the_child());
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        << arrangement_names[static_cast<int>(pools)] << ": " << status;
+    EXPECT_EQ(runtime::active_workers(), 1U);
+    EXPECT_TRUE(runtime::stop());
+  }
 }
 
 } // namespace
