@@ -294,6 +294,7 @@ TEST(region_of_three, is_cut_as_planned) {
     });
     EXPECT_TRUE(r.was_planned());
   }
+  preempt::set_interval(std::chrono::milliseconds(1)); // for the tests that follow
   EXPECT_TRUE(runtime::stop());
 }
 
