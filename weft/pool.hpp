@@ -5,6 +5,7 @@
 #pragma once
 
 #include "weft/sched/group.hpp"
+#include "weft/sched/packing.hpp"
 #include "weft/sched/pool.hpp"
 #include "weft/sched/priority.hpp"
 #include "weft/sched/scheduler.hpp"
@@ -22,6 +23,7 @@ using sched::group_options;
 using sched::hierarchical_scheduler;
 using sched::make_pool;
 using sched::order;
+using sched::packing_scheduler;
 using sched::picking_policy;
 using sched::pool;
 using sched::priority_scheduler;

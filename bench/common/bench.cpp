@@ -98,6 +98,20 @@ int recorder::finish() {
   return right_ ? 0 : 1;
 }
 
+void keep_to_cpus(unsigned n) {
+  cpu_set_t allowed, first;
+  CPU_ZERO(&first);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+    return;
+  for (int cpu = 0; cpu < CPU_SETSIZE && n > 0; ++cpu) {
+    if (CPU_ISSET(cpu, &allowed)) {
+      CPU_SET(cpu, &first);
+      --n;
+    }
+  }
+  sched_setaffinity(0, sizeof first, &first);
+}
+
 void pin_to_cpu(unsigned k) {
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)

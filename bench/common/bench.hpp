@@ -75,6 +75,8 @@ class recorder {
 
 // Binds the calling kernel thread, and those it starts later, to the k-th CPU of its affinity mask.
 void pin_to_cpu(unsigned k);
+// The calling kernel thread, and those it starts later, stay on the first n CPUs of its affinity mask.
+void keep_to_cpus(unsigned n);
 
 // Resident bytes of this process (Rss), bytes of page tables (VmPTE), and what of the resident bytes is in
 // huge pages, from /proc.

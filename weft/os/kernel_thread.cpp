@@ -4,8 +4,11 @@
 #include "weft/os/fault.hpp"
 #include "weft/os/mapping.hpp"
 
+#include <cerrno>
 #include <climits>
+#include <cstdint>
 #include <cstring>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -36,6 +39,26 @@ int name_this_kernel_thread(const char* name) noexcept {
   char cut[16] = {};
   std::strncpy(cut, name, sizeof cut - 1);
   return ::pthread_setname_np(::pthread_self(), cut);
+}
+
+int ask_for_short_slices(unsigned long slice_ns) noexcept {
+  struct { // sched_attr, for C libraries that do not have it: its first version
+    std::uint32_t size;
+    std::uint32_t policy;
+    std::uint64_t flags;
+    std::int32_t nice;
+    std::uint32_t priority;
+    std::uint64_t runtime;
+    std::uint64_t deadline;
+    std::uint64_t period;
+  } attributes{};
+  static_assert(sizeof attributes == 48);
+  if (::syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0)
+    return errno;
+  if (attributes.policy != SCHED_OTHER)
+    return 0; // somebody has chosen
+  attributes.runtime = slice_ns;
+  return ::syscall(SYS_sched_setattr, 0, &attributes, 0) == 0 ? 0 : errno;
 }
 
 pid_t this_kernel_thread_id() noexcept {

@@ -34,6 +34,11 @@ class kernel_thread {
 // The name top and gdb show, of the calling kernel thread; cut to the kernel's 15 characters.
 int name_this_kernel_thread(const char* name) noexcept;
 
+// The calling kernel thread runs for short times only, and asks for no more than `slice_ns` at once: the
+// kernel lets it go first when it wakes, on a CPU that others compute on (Linux 6.12; before that nothing
+// changes). Returns 0, or an errno.
+int ask_for_short_slices(unsigned long slice_ns) noexcept;
+
 // The kernel's id of the caller; a system call, so callers keep it. SIGNAL-SAFE.
 pid_t this_kernel_thread_id() noexcept;
 

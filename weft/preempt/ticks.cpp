@@ -29,6 +29,7 @@
 #include "weft/preempt/tick_sources.hpp"
 #include "weft/preempt/watchdog.hpp"
 #include "weft/sched/priority.hpp"
+#include "weft/sched/ticker.hpp"
 
 namespace weft::preempt {
 namespace {
@@ -173,6 +174,28 @@ struct look {
   void look_again_at(std::int64_t when) noexcept { due = std::min(due, when); }
 };
 
+// A tick that does not wait for the interval: the thread leaves now, or when it next leaves the runtime.
+void tick_now(worker& w, int number) noexcept {
+  if (w.user_mode_serial.load_relaxed() == 0) {
+    w.tick_flag.store_relaxed(sched::whichever_thread);
+  } else if (const std::int32_t kernel_id = w.kernel_thread_id.load_relaxed(); kernel_id != 0) {
+    send_tick(kernel_id, number);
+  }
+}
+
+// True: the interval does not matter for this worker now.
+bool look_at_plan(worker& w, look& l) noexcept {
+  std::int64_t planned = w.planned_tick.load_relaxed();
+  if (planned == 0)
+    return l.now < w.unhurried_until.load_relaxed();
+  if (l.now < planned) {
+    l.look_again_at(planned);
+  } else if (w.planned_tick.cas_strong_relaxed(planned, 0)) {
+    tick_now(w, l.number);
+  }
+  return true;
+}
+
 // Where flags were ignored so often in a row the next ticks are signals at once: whose threads only compute
 // costs one look an interval.
 constexpr std::uint8_t flags_to_ignore = 3, signals_at_once = 16;
@@ -182,6 +205,8 @@ constexpr std::uint8_t flags_to_ignore = 3, signals_at_once = 16;
 // after it began.
 void look_at(worker& w, void* argument) {
   look& l = *static_cast<look*>(argument);
+  if (look_at_plan(w, l))
+    return;
   const std::uint32_t serial = w.user_mode_serial.load_relaxed();
   if (serial == 0)
     return; // in the runtime, or cooperative
@@ -192,7 +217,8 @@ void look_at(worker& w, void* argument) {
     w.ticked_since = l.now;
     w.flags_ignored = 0; // the one before left of its own accord
   }
-  if (!w.others_wait.load_relaxed() && (w.attention.load_relaxed() & sched::inbox_waiting) == 0)
+  if (!w.others_wait.load_relaxed() &&
+      !w.attention.any_relaxed(sched::inbox_waiting | sched::activity_changed))
     return;
   l.waited_for = true;
   const std::int64_t flag_at = w.ticked_since + l.interval, signal_at = flag_at + l.interval / 4;
@@ -278,8 +304,18 @@ our_signal& process_signal() noexcept {
   return *made;
 }
 
-class monitor {
+class monitor final : public sched::ticker {
  public:
+  void tick(worker& w) noexcept override {
+    if (w.user_mode_serial.load_relaxed() != 0)
+      tick_now(w, number_);
+  }
+  // The futex's word changes, so that a monitor that is about to sleep does not.
+  void look_by(std::int64_t at) noexcept override {
+    if (at < sleeps_until_.load_seq_cst())
+      look_again();
+  }
+
   void start() {
     const std::scoped_lock held(lock_);
     if (running_)
@@ -302,11 +338,13 @@ class monitor {
     running_ = true;
     kicks_ = kicks_knob.get();
     sched::kick_worker.store(&kick, std::memory_order_release);
+    sched::ticker_of_process.store(this, std::memory_order_release);
   }
   void stop() noexcept {
     const std::scoped_lock held(lock_);
     if (!running_)
       return;
+    sched::ticker_of_process.store(nullptr, std::memory_order_release);
     sched::kick_worker.store(nullptr, std::memory_order_release);
     ending_.store_release(1);
     look_again();
@@ -318,6 +356,7 @@ class monitor {
     running_ = false;
   }
   void forget_after_fork() noexcept {
+    sched::ticker_of_process.store(nullptr, std::memory_order_relaxed);
     sched::kick_worker.store(nullptr, std::memory_order_release);
     forget_timers_after_fork();
     ::new (static_cast<void*>(this)) monitor;
@@ -330,7 +369,7 @@ class monitor {
   [[nodiscard]] int number() const noexcept { return number_; }
   // The interval or the source is another one now.
   void look_again() noexcept {
-    changes_.fetch_add_relaxed(1);
+    changes_.fetch_add_seq_cst(1); // seq_cst: with `sleeps_until_`
     os::futex_wake(&changes_, 1);
   }
   [[nodiscard]] bool kicks() const noexcept { return kicks_; }
@@ -341,9 +380,11 @@ class monitor {
   void watch() noexcept {
     os::name_this_kernel_thread("weft-monitor");
     ::prctl(PR_SET_TIMERSLACK, 1UL);
+    static_cast<void>(
+        os::ask_for_short_slices(100'000)); // the least there is; it works for a few microseconds
     std::int64_t pause = 0;
     while (ending_.load_acquire() == 0) {
-      const std::uint32_t changes = changes_.load_acquire();
+      const std::uint32_t changes = changes_.load_seq_cst();
       if (user_mode::live().load_relaxed() == 0) {
         end_timers();
         os::futex_wait(&user_mode::live(), 0);
@@ -360,7 +401,10 @@ class monitor {
       sched::for_each_worker(&look_at, &l);
       for_each_spare(&look_at_away, &l);
       pause = l.waited_for ? 0 : std::clamp(2 * pause, l.interval / 4, longest_pause(l.interval));
-      os::futex_wait_until(&changes_, changes, l.waited_for ? l.due : l.now + pause);
+      const std::int64_t until = l.waited_for ? l.due : std::min(l.due, l.now + pause);
+      sleeps_until_.store_seq_cst(until);
+      os::futex_wait_until(&changes_, changes, until);
+      sleeps_until_.store_seq_cst(sched::no_deadline); // whoever plans something while it looks calls it
     }
     end_timers();
   }
@@ -371,7 +415,8 @@ class monitor {
   std::mutex lock_;
   os::kernel_thread thread_;
   base::atomic<std::uint32_t> ending_{0};
-  base::atomic<std::uint32_t> changes_{0};
+  base::atomic<std::uint32_t> changes_{0}; // what the monitor sleeps on
+  base::atomic<std::int64_t> sleeps_until_{sched::no_deadline};
   bool running_ = false;
   int number_ = 0;
   bool kicks_ = true;

@@ -35,11 +35,13 @@ constinit base::integer_knob workers_knob{"WEFT_WORKERS",
                                           {0, 65536},
                                           base::knob_scale::count,
                                           "number of workers; 0: what affinity mask and cgroup quota allow"};
-constexpr const char* pool_words[] = {"stealing", "hierarchical", "one", "private", "priorities"};
+constexpr const char* pool_words[] = {"stealing", "hierarchical", "one", "private", "priorities", "packing"};
 constinit base::choice_knob pools_knob{
     "WEFT_POOLS", 0, pool_words,
     "pools of the default runtime: a deque each, stolen from at random or from the nearest "
-    "first, one shared FIFO, a private FIFO each, or two pools each, of high and low priority"};
+    "first, one shared FIFO, a private FIFO each, two pools each, of high and low priority, or a FIFO each "
+    "that "
+    "others serve while its worker sleeps"};
 constexpr const char* technique_words[] = {"automatic",
                                            "full",
                                            "full_lazy",
@@ -213,6 +215,14 @@ unsigned worker_count() {
 
 void set_worker_count(unsigned workers) {
   sched::default_group().resize(workers);
+}
+
+void set_active_workers(unsigned n) {
+  sched::default_group().set_active_workers(n);
+}
+
+unsigned active_workers() {
+  return sched::default_group().active_workers();
 }
 
 namespace {

@@ -53,6 +53,10 @@ WEFT_API void forget_at_exit(sched::group& g) noexcept;
 [[nodiscard]] WEFT_API unsigned worker_count();
 // Contexts: thread, foreign kernel thread. Switches: may. Errors: as group::resize().
 WEFT_API void set_worker_count(unsigned workers);
+// How many of the default group's workers go on; the others sleep until they are wanted again. Contexts: all
+// but signal handlers. Switches: never. Errors: as group::set_active_workers(). docs/guide/packing.md.
+WEFT_API void set_active_workers(unsigned n);
+[[nodiscard]] WEFT_API unsigned active_workers();
 
 // What is alive, for tests and for people: exact when nothing runs. RACY else.
 struct census {

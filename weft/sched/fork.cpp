@@ -85,6 +85,8 @@ void group::forget_waiting_source() noexcept {
 
 void group::keep_only(worker& w) {
   forks_seen_ = forks();
+  active_.store(all, std::memory_order_relaxed);
+  asleep_.store(0, std::memory_order_relaxed);
   workers_running.store(1, std::memory_order_relaxed);
   make_anew(lock_);
   make_anew(sources_lock_);
@@ -144,6 +146,14 @@ void worker::forget_after_fork() {
   leak(std::exchange(stacked, {}));
   stacked_units.clear();
   handed = nullptr;
+  if (lodging.lent != nullptr) // whoever served it is gone
+    main_scheduler = std::move(lodging.lent);
+  withdrawn = false;
+  rank = 0;
+  lodgers = lodger_turn = nullptr;
+  arriving.store_relaxed(nullptr);
+  planned_tick.store_relaxed(0);
+  unhurried_until.store_relaxed(0);
   attention.store_relaxed(0);
   attach_recorder();
   tls_blocks = nullptr; // of kernel threads that are gone

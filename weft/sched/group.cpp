@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <new>
-#include <ranges>
 #include <system_error>
 
 #include "weft/base/assert.hpp"
@@ -14,6 +13,7 @@
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/sched/inspection.hpp"
+#include "weft/sched/packing.hpp"
 #include "weft/sched/priority.hpp"
 #include "weft/sched/switch.hpp"
 #include "weft/topology/machine.hpp"
@@ -52,6 +52,8 @@ group::group(group_options options)
   }
   const unsigned wanted = options_.workers != 0 ? options_.workers : default_worker_count();
   make_shared_state();
+  if (options_.pools == arrangement::packing)
+    board_ = std::make_unique<packing_board>();
   publish_view(); // empty: the first worker may look for the others' timers before it is a member
   if (options_.pools == arrangement::one_pool)
     mains_.push_back(make_main_pool());
@@ -89,7 +91,7 @@ std::shared_ptr<pool> group::make_main_pool() const {
     made = std::make_shared<deque_pool>(this);
   } else if (options_.pools == arrangement::priorities) {
     made = std::make_shared<class_pool>(options_.technique);
-  } else if (options_.pools == arrangement::one_pool) {
+  } else if (options_.pools == arrangement::one_pool || options_.pools == arrangement::packing) {
     made = make_pool(order::fifo, access::mpmc);
   } else {
     made = std::make_shared<owned_fifo>();
@@ -109,6 +111,12 @@ std::shared_ptr<scheduler> group::scheduler_for(std::size_t index,
     return scheduler_of_classes(index, mains);
   case arrangement::custom:
     return options_.make_scheduler(static_cast<unsigned>(index));
+  case arrangement::packing: {
+    std::vector<std::shared_ptr<pool>> own_first(mains);
+    std::rotate(own_first.begin(), own_first.begin() + static_cast<std::ptrdiff_t>(index), own_first.end());
+    return std::make_shared<packing_scheduler>(std::move(own_first), static_cast<unsigned>(index), *this,
+                                               *board_);
+  }
   case arrangement::stealing: {
     std::vector<std::shared_ptr<pool>> pools{mains[index]};
     for (std::size_t i = 0; i < mains.size(); ++i) {
@@ -152,6 +160,7 @@ worker& group::add_worker(std::shared_ptr<scheduler> with) {
   std::lock_guard held(lock_);
   auto fresh = std::make_unique<worker>(*this, numbers_);
   fresh->front = options_.front;
+  fresh->rank = static_cast<unsigned>(members_.size());
   auto mains = mains_;
   if (with == nullptr) {
     const bool own_pool = options_.pools != arrangement::one_pool && options_.pools != arrangement::custom;
@@ -160,7 +169,7 @@ worker& group::add_worker(std::shared_ptr<scheduler> with) {
     with = scheduler_for(own_pool ? mains.size() - 1 : members_.size(), mains);
     if (with == nullptr)
       refuse(std::errc::invalid_argument, "weft: make_scheduler returned null");
-  } else if (shares_pools()) {
+  } else if (all_know_all()) {
     refuse(std::errc::invalid_argument, "weft: workers of this group share schedulers; use one of your own");
   }
   fresh->use_scheduler(std::move(with));
@@ -191,6 +200,7 @@ worker& group::add_worker(std::shared_ptr<scheduler> with) {
   mains_ = std::move(mains);
   members_.push_back(std::move(fresh));
   publish(std::move(next));
+  announce_active_locked(all);
   return *members_.back();
 }
 
@@ -198,7 +208,7 @@ group::change group::prepare(std::vector<worker*> members, std::size_t told,
                              const std::vector<std::shared_ptr<pool>>& mains) {
   change next;
   next.workers = std::make_unique<const view>(std::move(members));
-  for (std::size_t i = 0; shares_pools() && i < told; ++i)
+  for (std::size_t i = 0; all_know_all() && i < told; ++i)
     next.schedulers.push_back(std::make_unique<std::shared_ptr<scheduler>>(scheduler_for(i, mains)));
   views_.reserve(views_.size() + 1);
   return next;
@@ -231,7 +241,8 @@ void group::remove_worker() {
     std::lock_guard held(lock_);
     if (members_.size() <= 1)
       refuse(std::errc::operation_not_permitted, "weft: the last worker of a group cannot leave");
-    if (!steals() && options_.pools != arrangement::one_pool) {
+    if (lends_schedulers() || options_.pools == arrangement::packing ||
+        options_.pools == arrangement::priorities) {
       refuse(std::errc::operation_not_permitted,
              "weft: a worker whose pool is its own cannot leave: nobody would serve the pool");
     }
@@ -250,6 +261,7 @@ void group::remove_worker() {
     former_.push_back(std::move(members_.back()));
     members_.pop_back();
     mains_ = std::move(mains);
+    announce_active_locked(all);
     publish(std::move(next));
   }
   stop_and_join(*leaving);
@@ -292,7 +304,9 @@ void group::publish_view() {
 pool& group::next_pool() const noexcept {
   const view& workers = *view_.load(std::memory_order_acquire);
   const unsigned turn = turn_.fetch_add(1, std::memory_order_relaxed);
-  return *workers[turn % workers.size()]->main_pool.load_acquire();
+  // What is pushed to the deque of a worker that sleeps comes back here.
+  const std::size_t of = steals() ? std::min<std::size_t>(active_workers(), workers.size()) : workers.size();
+  return *workers[turn % of]->main_pool.load_acquire();
 }
 
 void group::adopt(descriptor& u) const noexcept {
@@ -444,6 +458,7 @@ void group::release_primary(worker& w) noexcept {
   descriptor& unit = primary().unit;
   unit::drop_extension(unit);
   w.end_lending();
+  w.dismiss_lodgers();
   w.main_scheduler->stop(w); // its pools may outlive this group
   if (w.loop_stack != nullptr)
     w.stacks.free(w.loop_stack);
@@ -510,68 +525,7 @@ bool group::freeze_others(int patience_ms) noexcept {
   }
 }
 
-// --- events and timers ---
-
-void group::add_event_source(std::shared_ptr<event_source> source) {
-  if (source == nullptr)
-    refuse(std::errc::invalid_argument, "weft: a null event source");
-  {
-    std::lock_guard held(sources_lock_);
-    sources_.push_back(std::move(source));
-    count_sources_locked();
-  }
-  wake(); // a sleeper may have to sleep shorter now
-}
-
-void group::remove_event_source(const event_source& source) {
-  std::lock_guard held(sources_lock_);
-  std::erase_if(sources_, [&source](const auto& s) { return s.get() == &source; });
-  count_sources_locked();
-}
-
-void group::count_sources_locked() noexcept {
-  const bool waits = waiting_source() != nullptr;
-  source_count_.store(static_cast<unsigned>(sources_.size()) + (waits ? 1 : 0), std::memory_order_relaxed);
-}
-
-waiting_source& group::waiting_source(const std::function<std::unique_ptr<sched::waiting_source>()>& make) {
-  {
-    std::lock_guard held(sources_lock_);
-    if (sched::waiting_source* known = waiting_source())
-      return *known;
-    waiting_source_.store(make().release(),
-                          std::memory_order_release); // release: pairs with waiting_source()
-    count_sources_locked();
-  }
-  wake(); // who sleeps on its word shall sleep in there
-  return *waiting_source();
-}
-
-int group::poll_sources() noexcept {
-  int events = 0;
-  // Who has the watch is called by the event.
-  if (sched::waiting_source* source = waiting_source(); source != nullptr && !watch_.is_taken())
-    events = source->poll();
-  std::unique_lock held(sources_lock_, std::try_to_lock);
-  if (!held.owns_lock())
-    return events;
-  for (const auto& source : sources_)
-    events += source->poll();
-  return events;
-}
-
-void group::end_watch() noexcept {
-  waiting_source()->deliver();
-  watch_.give_up();
-}
-
-void group::hand_watch_on() noexcept {
-  if (watch_.is_kept())
-    return;
-  const auto spots =
-      *view_.load(std::memory_order_acquire) | std::views::transform([](worker* w) { return &w->spot; });
-  choose_sleeper(spots).finish();
-}
+// --- timers ---
 
 deadline group::earliest_timer() const noexcept {
   deadline at = timers_left_behind().earliest();

@@ -23,6 +23,7 @@ enum class arrangement : std::uint8_t {
   one_pool,        // one shared FIFO for all
   pool_per_worker, // a private FIFO each, nothing is stolen (Qthreads' shepherds)
   priorities,      // two pools each, of a high and a low class; the high one is stolen from first
+  packing,         // a FIFO each, served by whoever is active: weft/packing.hpp
   custom,          // `make_scheduler` decides
 };
 
@@ -40,6 +41,8 @@ struct group_options {
   // pool::set_default_technique().
   unit::technique_id technique = unit::technique_id::automatic;
 };
+
+class packing_board;
 
 class WEFT_API group {
  public:
@@ -59,6 +62,21 @@ class WEFT_API group {
   // is its own (pool_per_worker).
   void remove_worker();
   void resize(unsigned workers);
+
+  // `n` workers go on, the oldest; the others sleep from their next decision on, and come back when `n`
+  // grows. Nothing is lost: other workers serve their pools, also private ones (the k-th worker's go to the
+  // one with the number k modulo n), their timers and event sources. What may run nowhere else goes on there,
+  // and the worker sleeps in between: threads of preemption::signal_yield that were preempted. A preemptible
+  // thread is made to leave a worker that is to sleep; a cooperative one keeps it until it waits, yields or
+  // ends. Adding or removing workers wakes all. Contexts: all but signal handlers. Switches: never. Errors:
+  // std::system_error: invalid_argument unless 1 <= n <= size(); operation_not_permitted for streams of
+  // abt.h; std::bad_alloc. Nothing has changed then.
+  void set_active_workers(unsigned n);
+  [[nodiscard]] unsigned active_workers() const noexcept;
+  // How many sleep by now. RACY: for display and tests.
+  [[nodiscard]] unsigned sleeping_workers() const noexcept { return asleep_.load(std::memory_order_acquire); }
+  // Null but for arrangement::packing.
+  [[nodiscard]] packing_board* board() const noexcept { return board_.get(); }
 
   // Replaces the scheduler of a worker at its next decision. Units left in the old pools stay there.
   void set_scheduler(worker& w, std::shared_ptr<scheduler> next);
@@ -123,10 +141,21 @@ class WEFT_API group {
   [[nodiscard]] bool steals() const noexcept {
     return options_.pools == arrangement::stealing || options_.pools == arrangement::hierarchical;
   }
-  // Whose schedulers list the others' pools.
-  [[nodiscard]] bool shares_pools() const noexcept {
-    return steals() || options_.pools == arrangement::priorities;
+  // Whether a worker that sleeps lends its scheduler to another one, for nobody else has its pools.
+  [[nodiscard]] bool lends_schedulers() const noexcept {
+    return options_.pools == arrangement::pool_per_worker || options_.pools == arrangement::custom;
   }
+  // Whether all schedulers list all main pools.
+  [[nodiscard]] bool all_know_all() const noexcept {
+    return steals() || options_.pools == arrangement::packing || options_.pools == arrangement::priorities;
+  }
+  void announce_active_locked(unsigned n) noexcept;
+  // Who serves the scheduler of `w`: itself, if it is active.
+  [[nodiscard]] worker& keeper_of(const worker& w) const noexcept;
+  [[nodiscard]] worker& first_member() const noexcept {
+    return *view_.load(std::memory_order_acquire)->front();
+  }
+  void share_out(worker& w) noexcept;
   std::shared_ptr<pool> make_main_pool() const;
   std::shared_ptr<scheduler> scheduler_for(std::size_t index,
                                            const std::vector<std::shared_ptr<pool>>& mains) const;
@@ -184,6 +213,10 @@ class WEFT_API group {
   std::atomic<const view*> view_{nullptr};
   std::vector<std::unique_ptr<const view>> views_;
   std::atomic<unsigned> count_{0};
+  static constexpr unsigned all = ~0U;
+  std::atomic<unsigned> active_{all};
+  std::atomic<unsigned> asleep_{0};
+  std::unique_ptr<packing_board> board_;
   std::atomic<unsigned> outsiders_{0};
   mutable std::atomic<unsigned> turn_{0};
   std::mutex sources_lock_; // held while polling: one worker at a time

@@ -135,8 +135,8 @@ class WEFT_API user_mode {
   descriptor& unit_;
   const unit::operations* real_;
   unit::operations mine_;
-  tls_block* block_ = nullptr; // own_tls, bound_tls: in user mode, and while preempted
-  tls_block* bound_ = nullptr; // bound_tls: always
+  tls_block* block_ = nullptr;    // own_tls, bound_tls: in user mode, and while preempted
+  tls_block* bound_ = nullptr;    // bound_tls: always
   carrier* captive_on_ = nullptr; // the kernel thread that it keeps, without a worker, while it is ready
   carrier* away_on_ = nullptr;    // the same, while it runs
   group* left_group_ = nullptr;   // of the worker that went on without it

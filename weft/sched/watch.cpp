@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Where a parked worker sleeps: on its word, or in its group's event source. The protocol is argued in
-// README.md, "The watch".
+// Where a parked worker sleeps: on its word, or in its group's event source; and a group's event sources. The
+// protocol is argued in README.md, "The watch".
 #include <algorithm>
+#include <ranges>
+#include <system_error>
 
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
@@ -47,6 +49,69 @@ bool worker::sleep_parked(deadline until) noexcept {
     return sleep_with_watch(owner_group.watch_, sleep);
   sleep.on_word(false);
   return false;
+}
+
+// --- the group ---
+
+void group::add_event_source(std::shared_ptr<event_source> source) {
+  if (source == nullptr)
+    throw std::system_error(std::make_error_code(std::errc::invalid_argument), "weft: a null event source");
+  {
+    std::lock_guard held(sources_lock_);
+    sources_.push_back(std::move(source));
+    count_sources_locked();
+  }
+  wake(); // a sleeper may have to sleep shorter now
+}
+
+void group::remove_event_source(const event_source& source) {
+  std::lock_guard held(sources_lock_);
+  std::erase_if(sources_, [&source](const auto& s) { return s.get() == &source; });
+  count_sources_locked();
+}
+
+void group::count_sources_locked() noexcept {
+  const bool waits = waiting_source() != nullptr;
+  source_count_.store(static_cast<unsigned>(sources_.size()) + (waits ? 1 : 0), std::memory_order_relaxed);
+}
+
+waiting_source& group::waiting_source(const std::function<std::unique_ptr<sched::waiting_source>()>& make) {
+  {
+    std::lock_guard held(sources_lock_);
+    if (sched::waiting_source* known = waiting_source())
+      return *known;
+    waiting_source_.store(make().release(),
+                          std::memory_order_release); // release: pairs with waiting_source()
+    count_sources_locked();
+  }
+  wake(); // who sleeps on its word shall sleep in there
+  return *waiting_source();
+}
+
+int group::poll_sources() noexcept {
+  int events = 0;
+  // Who has the watch is called by the event.
+  if (sched::waiting_source* source = waiting_source(); source != nullptr && !watch_.is_taken())
+    events = source->poll();
+  std::unique_lock held(sources_lock_, std::try_to_lock);
+  if (!held.owns_lock())
+    return events;
+  for (const auto& source : sources_)
+    events += source->poll();
+  return events;
+}
+
+void group::end_watch() noexcept {
+  waiting_source()->deliver();
+  watch_.give_up();
+}
+
+void group::hand_watch_on() noexcept {
+  if (watch_.is_kept())
+    return;
+  const auto spots = *view_.load(std::memory_order_acquire) | std::views::take(active_workers()) |
+                     std::views::transform([](worker* w) { return &w->spot; });
+  choose_sleeper(spots).finish();
 }
 
 } // namespace weft::sched

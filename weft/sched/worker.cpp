@@ -48,13 +48,6 @@ constinit base::integer_knob idle_spin{"WEFT_IDLE_SPIN",
                                        "while its sleeps are short"};
 const base::knob_list listed{idle_spin};
 
-// How long a worker sleeps before it gives memory back: longer than the pauses of a program that is merely
-// uneven.
-constexpr deadline trim_after = 50'000'000;
-
-// What must not keep a worker from sleeping.
-constexpr std::uint32_t standing_attention = always_ask | tracing | observed | worker_has_classes;
-
 using thread_technique = technique::full_lazy;
 
 } // namespace
@@ -150,6 +143,8 @@ void worker::refresh_hot() noexcept {
   pool* asked = s.hot_pool();
   if ((attention.load_relaxed() & (tracing | observed)) != 0)
     asked = nullptr; // the slow paths record
+  if (withdrawn || lodgers != nullptr)
+    asked = nullptr; // nothing is taken without the loop
   if (asked != nullptr && asked->owner() == this) {
     hot = asked;
     fifo = asked->lend_list(*this);
@@ -197,6 +192,17 @@ void worker::run_loop() noexcept {
 
 // False: leave the loop.
 bool worker::serve_attention() noexcept {
+  if (!serve_requests())
+    return false;
+  while (withdrawn) {
+    sleep_withdrawn();
+    if (!serve_requests())
+      return false;
+  }
+  return true;
+}
+
+bool worker::serve_requests() noexcept {
   const std::uint32_t asked = attention.fetch_and_acq_rel(standing_attention) & ~standing_attention;
   if ((asked & freeze_requested) != 0)
     freeze();
@@ -205,7 +211,7 @@ bool worker::serve_attention() noexcept {
   if ((asked & inbox_waiting) != 0) {
     drain_inboxes();
   }
-  if ((asked & scheduler_waiting) != 0) {
+  if ((asked & scheduler_waiting) != 0 && !lacks_scheduler()) {
     auto* next = incoming.exchange(nullptr, std::memory_order_acquire);
     // The new one first: pools that both list are never without their owner.
     if (next != nullptr && start_or_keep(next)) {
@@ -219,12 +225,15 @@ bool worker::serve_attention() noexcept {
   }
   if ((asked & refresh_waiting) != 0)
     refresh_hot();
-  if ((asked & stop_requested) == 0)
+  if ((asked & stop_requested) == 0) {
+    if ((asked & activity_changed) != 0)
+      follow_activity();
     return true;
-  if (descriptor* u = std::exchange(handed, nullptr))
-    u->home->push(*u);
+  }
+  put_handed_back();
   while (!stacked.empty())
     leave_stacked_scheduler(false); // another worker goes on with it
+  dismiss_lodgers();
   return false;
 }
 
@@ -250,6 +259,8 @@ void worker::drain_inboxes() noexcept {
   drain_pools(*main_scheduler);
   for (const auto& s : stacked)
     drain_pools(*s);
+  for (const lodger* l = lodgers; l != nullptr; l = l->next)
+    drain_pools(*l->lent);
 }
 
 void worker::drain_pools(scheduler& s) noexcept {
@@ -305,7 +316,7 @@ descriptor* worker::pick_scheduled() noexcept {
     if (descriptor* u = main_scheduler->next_oldest(*this))
       return u;
   }
-  return main_scheduler->next(*this);
+  return lodgers == nullptr ? main_scheduler->next(*this) : pick_with_lodgers();
 }
 
 descriptor* worker::pick_quickly() noexcept {
@@ -446,6 +457,10 @@ void worker::for_each_served_pool(Action action) noexcept {
   action(static_cast<pool&>(local));
   for (const auto& p : main_scheduler->pools())
     action(*p);
+  for (const lodger* l = lodgers; l != nullptr; l = l->next) {
+    for (const auto& p : l->lent->pools())
+      action(*p);
+  }
 }
 
 bool worker::has_visible_work() noexcept {

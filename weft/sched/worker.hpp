@@ -45,7 +45,14 @@ enum attention : std::uint32_t {
   observed = 512,            // a front is told of events
   user_code = 1024,          // the front of a preemptible thread in user mode (user_mode.hpp)
   worker_has_classes = 2048, // the scheduler's pools are of several classes of priority (priority.hpp)
+  activity_changed = 4096,   // of the group: who sleeps, and who serves whose pools (activity.cpp)
 };
+// What must not keep a worker from sleeping.
+inline constexpr std::uint32_t standing_attention = always_ask | tracing | observed | worker_has_classes;
+
+// How long a worker sleeps before it gives memory back: longer than the pauses of a program that is merely
+// uneven.
+inline constexpr deadline trim_after = 50'000'000;
 
 // Decisions between two visits of the loop, where timers, event sources and old units get their turn. Prime,
 // so that it does not fall in step with the program; a visit costs about 300 instructions, so one in 251 adds
@@ -100,6 +107,14 @@ struct watched_state {
   std::int64_t decisions = 0;
   deadline since = 0;
   bool told = false;
+};
+
+// The main scheduler of a worker that sleeps although it has pools of its own: another worker serves it
+// meanwhile. Ownership: the worker that it is with; on the way, `worker::arriving` of the next.
+struct lodger {
+  std::shared_ptr<scheduler> lent;
+  worker* whose = nullptr;
+  lodger* next = nullptr;
 };
 
 struct alignas(64) worker : worker_front {
@@ -185,6 +200,18 @@ struct alignas(64) worker : worker_front {
   deadline ticked_since = 0;
   std::uint8_t flags_ignored = 0; // in a row
   watched_state watched;          // whoever keeps watch: what it saw last
+  // When whoever ticks shall tick it whatever the interval; 0: never. And until when the interval does not
+  // matter. Written by the worker.
+  base::atomic<deadline> planned_tick{0};
+  base::atomic<deadline> unhurried_until{0};
+  // --- sleep of workers beyond the active ones (activity.cpp) ---
+  unsigned rank = 0;                   // place in its group
+  bool withdrawn = false;              // serves `local` alone
+  lodger lodging;                      // this worker's scheduler, while it is elsewhere
+  std::shared_ptr<scheduler> stand_in; // what the worker has instead; made under the group's lock
+  lodger* lodgers = nullptr;           // others' schedulers that this worker serves
+  lodger* lodger_turn = nullptr;       // whose turn it is; null: its own
+  base::atomic<lodger*> arriving{nullptr};
   void* front = nullptr; // what a front (abt) calls this worker; its own, set before the worker starts
 
   void ask(std::uint32_t bits) noexcept { attention.fetch_or_acq_rel(bits); }
@@ -224,6 +251,8 @@ struct alignas(64) worker : worker_front {
   }
   // Runs `u`, which is in no pool, on behalf of the loop: until it ends or leaves.
   void run(descriptor& u) noexcept;
+  // Others' schedulers go where they belong; the worker ends.
+  void dismiss_lodgers() noexcept;
   // Tells `observe` of what units do on this worker, or no more. Contexts: all but signal handlers.
   WEFT_API void set_observed(bool on) noexcept;
 
@@ -250,6 +279,21 @@ struct alignas(64) worker : worker_front {
   void drop(descriptor& u) noexcept;
   void leave_stacked_scheduler(bool finished) noexcept;
   bool serve_attention() noexcept;
+  bool serve_requests() noexcept;
+  // Sleeps, comes back, takes schedulers over and passes them on, as the group's number of active workers
+  // says.
+  void follow_activity() noexcept;
+  void withdraw() noexcept;
+  void come_back() noexcept;
+  void count_as_awake() noexcept;
+  void put_handed_back() noexcept;
+  void sleep_withdrawn() noexcept;
+  void park_withdrawn() noexcept;
+  [[nodiscard]] bool lacks_scheduler() const noexcept;
+  void send(lodger& l) noexcept;
+  bool receive(lodger& l) noexcept;
+  void settle_lodgers() noexcept;
+  descriptor* pick_with_lodgers() noexcept;
   bool start_or_keep(std::shared_ptr<scheduler>* next) noexcept;
   void run_thread(descriptor& u) noexcept;
   void enter_stacked_scheduler(descriptor& u) noexcept;

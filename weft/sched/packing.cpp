@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include "weft/sched/packing.hpp"
+
+#include <algorithm>
+
+#include "weft/os/clock.hpp"
+#include "weft/sched/group.hpp"
+#include "weft/sched/stealing.hpp"
+#include "weft/sched/ticker.hpp"
+
+namespace weft::sched {
+namespace {
+
+// How long a thread may run before it is treated as any other that others wait for: a little longer than
+// expected. It may wait, spinning, for one that has not started.
+constexpr deadline with_grace(std::int64_t expected) noexcept {
+  return expected + expected / 4 + 200'000;
+}
+
+} // namespace
+
+packing_board::table* packing_board::take(std::size_t threads) {
+  std::uint32_t nobody = 0;
+  if (!taken_.cas_strong_acq_rel(nobody, 1))
+    return nullptr;
+  const auto known = std::find_if(tables_.begin(), tables_.end(),
+                                  [threads](const auto& t) { return t->threads.size() == threads; });
+  table* t = nullptr;
+  try {
+    t = known != tables_.end() ? known->get() : tables_.emplace_back(std::make_unique<table>(threads)).get();
+  } catch (...) {
+    taken_.store_release(0);
+    throw;
+  }
+  shown_.store_release(t); // release: pairs with the acquire in find()
+  for (packed_thread& p : t->threads) {
+    p.spent.store_relaxed(0);
+    p.expected = 0;
+    p.place = {};
+  }
+  return t;
+}
+
+void packing_board::give_back() noexcept {
+  set(phase::none);
+  taken_.store_release(0);
+}
+
+packed_thread* packing_board::find(const descriptor* u) const noexcept {
+  table* t = shown_.load_acquire();
+  if (t == nullptr || taken_.load_relaxed() == 0)
+    return nullptr;
+  for (packed_thread& p : t->threads) {
+    if (p.unit.load_relaxed() == u)
+      return &p;
+  }
+  return nullptr;
+}
+
+packing_scheduler::packing_scheduler(std::vector<std::shared_ptr<pool>> pools, unsigned rank,
+                                     const group& crew, packing_board& board)
+    : scheduler(std::move(pools)), rank_(rank), crew_(crew), board_(board) {}
+
+void packing_scheduler::charge(deadline now) noexcept {
+  if (packed_thread* t = std::exchange(running_, nullptr))
+    t->spent.fetch_add_relaxed(now - since_);
+}
+
+// The thread that ran until now has left, or ended: nothing is taken from here without this function.
+descriptor* packing_scheduler::next(worker& here) {
+  if (running_ != nullptr)
+    charge(os::now_ns());
+  descriptor* u = take(here);
+  here.planned_tick.store_relaxed(0);
+  here.unhurried_until.store_relaxed(0);
+  if (u == nullptr)
+    return nullptr;
+  running_ = board_.find(u); // it goes on; one that starts will say so itself
+  if (running_ != nullptr) {
+    since_ = os::now_ns();
+    if (running_->expected != 0)
+      here.unhurried_until.store_relaxed(since_ + with_grace(running_->expected));
+  }
+  return u;
+}
+
+descriptor* packing_scheduler::take(worker& here) {
+  const auto total = static_cast<unsigned>(pools().size());
+  const auto pop = [&](unsigned i) -> descriptor* {
+    pool& from = pool_of(i);
+    if (from.empty())
+      return nullptr;
+    descriptor* u = from.pop(here);
+    if (u != nullptr && i != rank_)
+      note_steal(here, *u, from);
+    return u;
+  };
+  const packing_board::phase phase = board_.now();
+  if (phase == packing_board::phase::none)
+    return turns_.pick(rank_, std::min(crew_.active_workers(), total), total, true, pop);
+  if (descriptor* u = pop(rank_))
+    return u;
+  for (unsigned k = 1; phase == packing_board::phase::planned && k < total; ++k) {
+    if (descriptor* u = pop((rank_ + k) % total))
+      return u;
+  }
+  return nullptr;
+}
+
+void packing_scheduler::begin(worker& here, packed_thread& t) noexcept {
+  running_ = &t;
+  since_ = os::now_ns();
+  if (t.expected == 0)
+    return;
+  // Where it was planned to begin: its first part, then it goes where it will be finished. Elsewhere it was
+  // taken by a worker that had nothing else, which runs it to the end.
+  const bool cut = t.place.slice != 0 && t.place.worker == rank_;
+  if (cut)
+    here.current->home = &pool_of(t.place.second);
+  here.unhurried_until.store_relaxed(since_ + with_grace(t.expected));
+  if (!cut)
+    return;
+  const deadline at = since_ + t.place.slice;
+  here.planned_tick.store_relaxed(at);
+  if (ticker* ticks = ticker_of_process.load(std::memory_order_acquire))
+    ticks->look_by(at);
+}
+
+void packing_scheduler::end(worker& here) noexcept {
+  charge(os::now_ns());
+  here.planned_tick.store_relaxed(0);
+  here.unhurried_until.store_relaxed(0);
+}
+
+} // namespace weft::sched
