@@ -6,7 +6,7 @@ are none, of the one that others disturbed least, and it is marked by ~."""
 
 import report
 import svg
-from preemption_suite import (ABOVE_TIMER, ALONE, GOALS, INTERVALS, KINDS, NOTHING_WAITS, QUIET, SOURCES,
+from preemption_suite import (ABOVE_TIMER, ALONE, GOALS, INTERVALS, KINDS, NOTHING_WAITS, QUIET, SOURCES, VARIANTS,
                               WORKERS)
 
 COLOURS = {"signal_yield": "#2c6fbb", "own_tls": "#c0392b", "own_kernel_thread": "#3a8f4d", "timer": "#555555",
@@ -37,7 +37,7 @@ def kinds_in(rows, what):
 def switch_table(data):
     rows = rows_by_form(data, "switch")
     lines = [["", "us", "least", "asked"]]
-    for name in ("kernel", *KINDS):
+    for name in ("kernel", *KINDS, *VARIANTS):
         row = rows.get(f"switch.{name}")
         if row and "min" in row:
             lines.append([name, text_of(figure(row), 1000, 2), f"{row['min'] / 1000:.2f}", str(GOALS.get(name, "-"))])

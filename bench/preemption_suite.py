@@ -4,6 +4,8 @@ Balaji, PPoPP 2021) that are about single threads: Table 1, Fig. 4, Fig. 6. pree
 measured. A kind or a source that the program has not is left out."""
 
 KINDS = ("signal_yield", "own_tls", "own_kernel_thread")
+# The paper's ways to pass a worker from kernel thread to kernel thread.
+VARIANTS = ("klt_local", "klt_futex", "klt_naive")
 SOURCES = ("monitor", "creation_time", "aligned", "one_to_all", "chain")
 INTERVALS = (100, 300, 1000, 3000, 10000)
 ALONE = (300, 1000)
@@ -28,13 +30,14 @@ def _overhead(interval):
     forms = ["overhead.timer"]
     for kind in KINDS:
         forms += [f"overhead.{kind}", f"overhead.{kind}.aligned"]
+    forms += [f"overhead.{variant}.aligned" for variant in VARIANTS]
     return _case(f"overhead-{interval}", f"Fig. 6: ten threads a worker, {interval} us", forms,
                  {"n": interval, "rounds": 1000, "repeats": 9, "workers": 2},
                  {"repeats": 3} if interval in (300, 1000) else None)
 
 
 CASES = [
-    _case("switch", "one preemption, no interrupt", ["switch.kernel", *(f"switch.{kind}" for kind in KINDS)],
+    _case("switch", "one preemption, no interrupt", ["switch.kernel", *(f"switch.{kind}" for kind in KINDS + VARIANTS)],
           {"rounds": 2000, "repeats": 9}, {"repeats": 3}),
     _case("tick-10000", "Table 1: one preemption with its tick, 10 ms",
           ["tick.kernel", *(f"tick.{kind}" for kind in KINDS)], {"n": 10000, "rounds": 100, "repeats": 3}, None),

@@ -10,6 +10,7 @@
 #include "bench/peer/weft.hpp"
 #include "bench/preemption/workload.hpp"
 #include "weft/pool.hpp"
+#include "weft/preempt/spares.hpp"
 #include "weft/preemption.hpp"
 #include "weft/thread.hpp"
 
@@ -19,13 +20,22 @@ using weft::preemption;
 
 namespace {
 
+using weft::preempt::hand_off;
+
 struct named_kind {
   const char* name;
   preemption kind;
+  hand_off how = hand_off::direct;
 };
+// The last three are the paper's ways to pass a worker on (its Fig. 6): futexes and lists of spare kernel
+// threads for each worker, one list for all, and signals.
 constexpr named_kind kinds[] = {
     {"signal_yield", preemption::signal_yield},
     {"own_tls", preemption::own_tls},
+    {"own_kernel_thread", preemption::own_kernel_thread},
+    {"klt_local", preemption::own_kernel_thread, hand_off::local},
+    {"klt_futex", preemption::own_kernel_thread, hand_off::global},
+    {"klt_naive", preemption::own_kernel_thread, hand_off::sigsuspend},
 };
 
 struct named_source {
@@ -66,8 +76,10 @@ struct asked {
     what = word();
     const std::string kind_name = word(), source_name = word();
     for (const named_kind& k : kinds) {
-      if (kind_name == k.name)
+      if (kind_name == k.name) {
         kind = k.kind;
+        how = k.how;
+      }
     }
     for (const named_source& s : sources) {
       if (source_name == s.name)
@@ -76,6 +88,7 @@ struct asked {
   }
   std::string what;
   preemption kind = preemption::none; // overhead.timer
+  hand_off how = hand_off::direct;
   weft::preempt::tick_source source = weft::preempt::tick_source::monitor;
 };
 
@@ -234,6 +247,7 @@ int measure_arrival(bench::recorder& rec, const asked& a) {
 int main(int argc, char** argv) {
   bench::recorder rec(argc, argv, workload::defaults(), forms());
   const asked a(rec.opt().form);
+  weft::preempt::choose_hand_off(a.how);
   weft::runtime::options o;
   o.workers = rec.opt().workers;
   o.pools = weft::sched::arrangement::pool_per_worker;

@@ -133,6 +133,8 @@ ABT_API_PUBLIC int ABTX_thread_get_preemption(ABT_thread thread, ABTX_preemption
  *  for all ULTs, from now on. At first WEFT_PREEMPTION_INTERVAL.
  *  Contexts: any. Switches: never. Errors: INV_ARG. */
 ABT_API_PUBLIC int ABTX_preemption_set_interval(double seconds);
+/** That.
+ *  Contexts: any. Switches: never. Errors: INV_ARG (null). */
 ABT_API_PUBLIC int ABTX_preemption_get_interval(double* seconds);
 
 #ifdef __cplusplus

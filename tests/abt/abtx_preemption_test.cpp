@@ -193,5 +193,9 @@ TEST(ABTX_preemption_set_interval, refuses_what_is_none) {
   EXPECT_EQ(now, before);
 }
 
+TEST(ABTX_preemption_get_interval, refuses_no_place_for_it) {
+  EXPECT_ABT(ABT_ERR_INV_ARG, ABTX_preemption_get_interval(nullptr));
+}
+
 } // namespace
 } // namespace abt_test

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "weft/os/kernel_thread.hpp"
 
+#include "weft/os/signal.hpp"
+
 #include "weft/os/fault.hpp"
 #include "weft/os/mapping.hpp"
 
@@ -32,6 +34,15 @@ int kernel_thread::start(function entry, void* argument, std::size_t stack_bytes
     error = ::pthread_create(&handle_, &attributes, entry, argument);
   }
   ::pthread_attr_destroy(&attributes);
+  return error;
+}
+
+int start_with_signals_blocked(kernel_thread& thread, kernel_thread::function entry, void* argument,
+                               std::size_t stack_bytes) noexcept {
+  sigset_t before;
+  block_all_signals(&before);
+  const int error = thread.start(entry, argument, stack_bytes);
+  restore_signal_mask(before);
   return error;
 }
 

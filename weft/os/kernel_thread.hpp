@@ -31,6 +31,10 @@ class kernel_thread {
   pthread_t handle_{};
 };
 
+// start() with all signals blocked in the new kernel thread. Contexts, errors: as start().
+int start_with_signals_blocked(kernel_thread& thread, kernel_thread::function entry, void* argument,
+                               std::size_t stack_bytes) noexcept;
+
 // The name top and gdb show, of the calling kernel thread; cut to the kernel's 15 characters.
 int name_this_kernel_thread(const char* name) noexcept;
 

@@ -19,7 +19,7 @@
 #include "weft/base/spin_lock.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/os/kernel_thread.hpp"
-#include "weft/os/signal.hpp"
+#include "weft/preempt/creator.hpp"
 #include "weft/sched/user_mode.hpp"
 
 extern "C" {
@@ -84,15 +84,26 @@ void* live_as_donor(void* argument) {
 class donors final : public sched::tls_lender {
  public:
   sched::tls_block* lend() noexcept override {
-    if (sched::tls_block* block = take_free())
-      return block;
+    bool last = true;
+    sched::tls_block* block = take_free(last);
+    if (last && more_may_come())
+      ask_creator(donors_wanted); // before the next one finds none
+    return block;
+  }
+  bool more_may_come() noexcept override {
+    return ready_.load_relaxed() && !failed_.load_relaxed() && // not ready: in the child of fork()
+           count_.load_relaxed() < static_cast<std::size_t>(donors_knob.get());
+  }
+  // A batch, for who found none.
+  void make_more() noexcept {
+    constexpr std::size_t batch = 4;
+    const std::scoped_lock held(making_);
     try {
-      const std::scoped_lock held(making_);
-      if (all_.size() < static_cast<std::size_t>(donors_knob.get()))
-        return &start_one();          // not by the list: another worker might take it from there
-    } catch (const std::exception&) { // somebody may have given one back
+      make_until(all_.size() + batch);
+      failed_.store_relaxed(false);
+    } catch (const std::exception&) { // those without one go on without until there is
+      failed_.store_relaxed(true);
     }
-    return take_free();
   }
   void take_back(sched::tls_block* first) noexcept override {
     const std::scoped_lock held(lock_);
@@ -120,17 +131,20 @@ class donors final : public sched::tls_lender {
         return; // the parent's, before a fork
       leaves = std::move(*place);
       all_.erase(place);
+      count_.store_relaxed(all_.size());
     }
     leaves->end();
     leaves->thread.join();
   }
 
   void provide(std::size_t count) {
+    if (ready_.load_acquire() && count_.load_relaxed() >= count) // acquire: pairs with the release below
+      return;
     const std::scoped_lock held(making_);
+    start_creator();
     sched::lender_of_tls.store(this, std::memory_order_release);
-    const auto most = static_cast<std::size_t>(donors_knob.get());
-    while (all_.size() < std::min(count, most))
-      take_back(&start_one());
+    make_until(count);
+    ready_.store_release(true);
   }
   void end_all() noexcept {
     const std::scoped_lock held(making_);
@@ -139,7 +153,10 @@ class donors final : public sched::tls_lender {
     for (auto& d : all_)
       d->thread.join();
     all_.clear();
+    count_.store_relaxed(0);
     free_ = nullptr;
+    ready_.store_relaxed(false);
+    failed_.store_relaxed(false);
   }
   void forget_after_fork() noexcept {
     static_cast<void>(new (std::nothrow) std::vector<std::unique_ptr<donor>>(std::move(all_))); // leaked
@@ -151,20 +168,24 @@ class donors final : public sched::tls_lender {
   }
 
  private:
-  sched::tls_block* take_free() noexcept {
+  sched::tls_block* take_free(bool& last) noexcept {
     const std::scoped_lock held(lock_);
     sched::tls_block* block = free_;
     if (block != nullptr)
       free_ = std::exchange(block->next, nullptr);
+    last = free_ == nullptr;
     return block;
+  }
+  void make_until(std::size_t count) {
+    const auto most = static_cast<std::size_t>(donors_knob.get());
+    while (all_.size() < std::min(count, most))
+      take_back(&start_one());
   }
   sched::tls_block& start_one() {
     auto fresh = std::make_unique<donor>();
     all_.reserve(all_.size() + 1);
-    sigset_t before;
-    os::block_all_signals(&before); // it has them blocked for good
-    const int error = fresh->thread.start(&live_as_donor, fresh.get(), 16 << 10);
-    os::restore_signal_mask(before);
+    const int error = // it has all signals blocked for good
+        os::start_with_signals_blocked(fresh->thread, &live_as_donor, fresh.get(), 16 << 10);
     if (error != 0) {
       throw std::system_error(error, std::generic_category(),
                               "weft: no kernel thread to lend its thread-local storage");
@@ -172,10 +193,14 @@ class donors final : public sched::tls_lender {
     while (fresh->state.load_acquire() == starting)
       os::futex_wait(&fresh->state, starting);
     all_.push_back(std::move(fresh));
+    count_.store_relaxed(all_.size());
     return all_.back()->block;
   }
 
   std::mutex making_;
+  base::atomic<bool> ready_{false};
+  base::atomic<bool> failed_{false}; // the last time that more were wanted
+  base::atomic<std::size_t> count_{0};
   std::vector<std::unique_ptr<donor>> all_;
   base::spin_lock lock_;
   sched::tls_block* free_ = nullptr;
@@ -191,6 +216,10 @@ donors& process_donors() noexcept {
 
 void provide_donors(std::size_t wanted) {
   process_donors().provide(wanted);
+}
+
+void make_donors() noexcept {
+  process_donors().make_more();
 }
 
 void end_donors() noexcept {

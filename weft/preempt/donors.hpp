@@ -14,6 +14,8 @@ namespace weft::preempt {
 // thread. Switches: never (the kernel thread blocks until they run). Errors: std::system_error if a kernel
 // thread cannot be had; those that could stay.
 WEFT_API void provide_donors(std::size_t wanted);
+// A few more, for the creator, which may wait for libc's locks.
+void make_donors() noexcept;
 // All blocks are back: ends the donors and waits until they are gone. Contexts: a foreign kernel thread or
 // the primary thread, when no preemptible thread is left.
 void end_donors() noexcept;

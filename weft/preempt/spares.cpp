@@ -16,9 +16,8 @@
 #include "weft/base/knob.hpp"
 #include "weft/base/spin_lock.hpp"
 #include "weft/memory/overflow.hpp"
-#include "weft/os/futex.hpp"
 #include "weft/os/kernel_thread.hpp"
-#include "weft/os/signal.hpp"
+#include "weft/preempt/creator.hpp"
 #include "weft/sched/carrier.hpp"
 
 namespace weft::preempt {
@@ -56,16 +55,15 @@ void handle_hand_off_signal() noexcept {
   ::sigaction(sched::signal_of_hand_off(), &nothing, nullptr);
 }
 
-// Ownership: `all_`, the creator and the making of spares are guarded by `making_`, which is never held in
+// Ownership: `all_`, `ready_` and the making of spares are guarded by `making_`, which is never held in
 // user mode; `free_` by `lock_`, a leaf that is held for a few instructions.
 class spares final : public sched::carrier_lender {
  public:
   sched::carrier* lend() noexcept override {
-    sched::carrier* c = take_free();
-    if (c == nullptr) {
-      wanted_.store_release(1); // pairs with the acquire in create()
-      os::futex_wake(&wanted_, 1);
-    }
+    bool last = true;
+    sched::carrier* c = take_free(last);
+    if (last)
+      ask_creator(spares_wanted); // before the next one finds none
     return c;
   }
   void take_back(sched::carrier* first) noexcept override {
@@ -79,35 +77,39 @@ class spares final : public sched::carrier_lender {
 
   void provide(std::size_t count) {
     const std::scoped_lock held(making_);
-    if (!creator_runs_)
-      start_creator();
+    if (!ready_)
+      prepare();
     sched::lender_of_carriers.store(this, std::memory_order_release);
     make_until(count);
   }
-  void end_all() noexcept {
-    {
-      const std::scoped_lock held(making_);
-      if (!creator_runs_)
-        return;
-      ending_ = true;
+  // A batch, for who found none.
+  void make_more() noexcept {
+    constexpr std::size_t batch = 4;
+    const std::scoped_lock held(making_);
+    try {
+      make_until(all_.size() + batch);
+    } catch (const std::exception&) { // the next tick asks again
     }
-    wanted_.store_release(1);
-    os::futex_wake(&wanted_, 1);
-    creator_.join();
+  }
+  void end_all() noexcept {
+    const std::scoped_lock held(making_);
     for (auto& s : all_)
       s->carrier.end();
     for (auto& s : all_)
       s->thread.join();
     all_.clear();
     free_ = nullptr;
-    creator_runs_ = ending_ = false;
+    ready_ = false;
   }
   void forget_after_fork() noexcept {
     static_cast<void>(new (std::nothrow) std::vector<std::unique_ptr<spare>>(std::move(all_))); // leaked
     ::new (static_cast<void*>(this)) spares;
   }
+  // Not while some are made: the maker may wait for a lock of libc's whose owner waits for who calls here.
   void for_each(void (*action)(sched::carrier&, void*), void* argument) {
-    const std::scoped_lock held(making_);
+    const std::unique_lock held(making_, std::try_to_lock);
+    if (!held)
+      return;
     for (auto& s : all_)
       action(s->carrier, argument);
   }
@@ -117,43 +119,19 @@ class spares final : public sched::carrier_lender {
   }
 
  private:
-  sched::carrier* take_free() noexcept {
+  sched::carrier* take_free(bool& last) noexcept {
     const std::scoped_lock held(lock_);
     sched::carrier* c = free_;
     if (c != nullptr)
       free_ = std::exchange(c->next, nullptr);
+    last = free_ == nullptr;
     return c;
   }
-  void start_creator() {
+  void prepare() {
     ::pthread_sigmask(SIG_SETMASK, nullptr, &mask_of_spares_);
     handle_hand_off_signal();
-    wanted_.store_relaxed(0);
-    const int error = start_with_signals_blocked(
-        creator_,
-        [](void* self) -> void* {
-          static_cast<spares*>(self)->create();
-          return nullptr;
-        },
-        this, 64 << 10);
-    if (error != 0)
-      throw std::system_error(error, std::generic_category(), "weft: no kernel thread that makes spares");
-    creator_runs_ = true;
-  }
-  // The creator's life: a batch of spares whenever somebody found none.
-  void create() noexcept {
-    constexpr std::size_t batch = 4;
-    os::name_this_kernel_thread("weft-creator");
-    for (;;) {
-      while (wanted_.exchange_acquire(0) == 0) // acquire: pairs with the releases of who stores 1
-        os::futex_wait(&wanted_, 0);
-      const std::scoped_lock held(making_);
-      if (ending_)
-        return;
-      try {
-        make_until(all_.size() + batch);
-      } catch (const std::exception&) { // the next tick asks again
-      }
-    }
+    start_creator();
+    ready_ = true;
   }
   void make_until(std::size_t count) {
     const std::size_t most = std::min(count, static_cast<std::size_t>(spares_knob.get()));
@@ -162,28 +140,17 @@ class spares final : public sched::carrier_lender {
       auto fresh = std::make_unique<spare>();
       fresh->carrier.prepare_spare();
       fresh->mask = mask_of_spares_;
-      if (const int error = start_with_signals_blocked(fresh->thread, &live_as_spare, fresh.get(), 64 << 10))
+      if (const int error =
+              os::start_with_signals_blocked(fresh->thread, &live_as_spare, fresh.get(), 64 << 10))
         throw std::system_error(error, std::generic_category(), "weft: no spare kernel thread");
       take_back(&fresh->carrier);
       all_.push_back(std::move(fresh));
     }
   }
-  static int start_with_signals_blocked(os::kernel_thread& thread, os::kernel_thread::function entry,
-                                        void* argument, std::size_t stack_bytes) noexcept {
-    sigset_t before;
-    os::block_all_signals(&before);
-    const int error = thread.start(entry, argument, stack_bytes);
-    os::restore_signal_mask(before);
-    return error;
-  }
-
   std::mutex making_;
   std::vector<std::unique_ptr<spare>> all_;
-  os::kernel_thread creator_;
   sigset_t mask_of_spares_{};
-  bool creator_runs_ = false;
-  bool ending_ = false;
-  base::atomic<std::uint32_t> wanted_{0}; // a futex
+  bool ready_ = false;
   base::spin_lock lock_;
   sched::carrier* free_ = nullptr;
 };
@@ -202,6 +169,10 @@ void provide_spares(std::size_t wanted) {
 
 void choose_hand_off(hand_off how) noexcept {
   sched::how_to_hand_off.store_relaxed(how);
+}
+
+void make_spares() noexcept {
+  process_spares().make_more();
 }
 
 void end_spares() noexcept {

@@ -16,6 +16,8 @@ namespace weft::preempt {
 // blocks until they run). Errors: std::system_error if a kernel thread cannot be had, std::bad_alloc; those
 // that could stay.
 WEFT_API void provide_spares(std::size_t wanted);
+// A few more, for the creator, which may wait for libc's locks.
+void make_spares() noexcept;
 // All have come back: ends them and waits until they are gone. Contexts: a foreign kernel thread or the
 // primary thread, when no preemptible thread and no worker is left.
 void end_spares() noexcept;
@@ -26,7 +28,7 @@ using sched::hand_off;
 // signal handlers, while no thread of the process is preempted on its own kernel thread.
 WEFT_API void choose_hand_off(hand_off how) noexcept;
 
-// Calls action(spare, argument) for each; none comes or goes meanwhile.
+// Calls action(spare, argument) for each; none comes or goes meanwhile. For nobody while some are made.
 void for_each_spare(void (*action)(sched::carrier&, void* argument), void* argument);
 [[nodiscard]] WEFT_API std::size_t spare_count() noexcept;
 

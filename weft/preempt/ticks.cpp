@@ -23,6 +23,7 @@
 #include "weft/os/futex.hpp"
 #include "weft/os/kernel_thread.hpp"
 #include "weft/os/signal.hpp"
+#include "weft/preempt/creator.hpp"
 #include "weft/preempt/donors.hpp"
 #include "weft/preempt/signal_use.hpp"
 #include "weft/preempt/spares.hpp"
@@ -462,6 +463,7 @@ void stop() noexcept {
   if (user_mode::live().load_relaxed() != 0)
     return; // another group has some
   process_monitor().stop();
+  stop_creator();
   end_donors();
   end_spares();
 }
@@ -470,6 +472,7 @@ void forget_after_fork() noexcept {
   process_signal().forget_after_fork();
   forget_watchdog_after_fork();
   process_monitor().forget_after_fork();
+  forget_creator_after_fork();
   forget_donors_after_fork();
   forget_spares_after_fork();
 }

@@ -36,7 +36,7 @@ struct tick_counts {
   std::size_t signals = 0;        // that were sent
   std::size_t preemptions = 0;    // threads that were made to leave by one
   std::size_t workers_let_go = 0; // of threads that were in system calls
-  std::size_t calls_failed = 0;   // system calls that a signal made return EINTR
+  std::size_t calls_failed = 0;   // times that a system call was found to return EINTR for a signal
   std::size_t kicks = 0;          // signals among those sent, for threads of higher priority
 };
 // Since the process began. RACY: for display and tests. Contexts: all.

@@ -189,6 +189,18 @@ tls_block* user_mode::borrow_block(worker& w) noexcept {
   return block; // null: it can only be told of ticks until there is one
 }
 
+// Others run until there is one: the owner of a lock that whoever makes more waits for may be among them.
+void user_mode::await_block() noexcept {
+  if (!has_block() || bound_ != nullptr)
+    return;
+  tls_lender* const lender = lender_of_tls.load(std::memory_order_acquire);
+  while (here().tls_blocks == nullptr && (here().tls_blocks = lender->lend()) == nullptr) {
+    if (!lender->more_may_come())
+      return;
+    yield_preempted(false, false);
+  }
+}
+
 void user_mode::take_block(worker& w) noexcept {
   if (!has_block() || block_ != nullptr)
     return;
@@ -228,6 +240,7 @@ void user_mode::go_to_user_mode(worker& w) noexcept {
 void user_mode::leave_runtime() noexcept {
   for (;;) {
     leave_home();
+    await_block();
     return_to_user_mode();
     // A tick that came before the front was seen is in `pending_`; a later one preempts by itself.
     if (pending_.load_relaxed() == 0) [[likely]]
@@ -254,8 +267,9 @@ void user_mode::leave_home() noexcept {
 // interrupted in, malloc perhaps, this runs on the same kernel thread.
 descriptor* user_mode::start_direct_hand_off(worker& w) noexcept {
   constexpr std::int32_t costs = 16; // ticks are rare: others look around after tens, not hundreds of them
-  if (how_to_hand_off.load_relaxed() != hand_off::direct || w.attention.load_relaxed() != 0 ||
-      w.timers.size() != 0 || (w.budget -= costs) < 0 || unit_.has(unit::slow_mask))
+  if (how_to_hand_off.load_relaxed() != hand_off::direct || w.handed != nullptr ||
+      w.attention.load_relaxed() != 0 || w.timers.size() != 0 || (w.budget -= costs) < 0 ||
+      unit_.has(unit::slow_mask))
     return nullptr;
   const auto is_next = [](descriptor& u) {
     user_mode* const mode = u.has(unit::slow_mask) ? nullptr : of(u);
@@ -288,27 +302,29 @@ descriptor* user_mode::start_direct_hand_off(worker& w) noexcept {
 
 // False: there is no kernel thread for the worker to go on on; nothing has changed. GONE: w.
 bool user_mode::pass_worker_on(worker& w, carrier& mine) noexcept {
-  carrier* const spare = take_spare(w); // first: nothing may fail later
-  if (spare == nullptr)
-    return false;
   captive_on_ = &mine;
   mine.make_gate(unit_.context, nullptr);
-  w.note(trace::event::stop_yield, &unit_);
-  ++w.preempted;
-  unit_.state.block();
   if (descriptor* next = start_direct_hand_off(w)) {
-    return_spare(w, *spare);
     next->state.start_running();
     w.note(trace::event::run, next);
     w.current = next;
     w.passing = {of(*next)->captive_on_, nullptr, nullptr, nullptr};
-  } else {
+  } else if (carrier* const spare = take_spare(w)) {
+    w.note(trace::event::stop_yield, &unit_);
+    unit_.state.block();
     w.current = &w.loop_unit;
     w.pick_oldest = w.handed == nullptr;
     w.left_by_tick = true;
     w.budget = -1; // timers may be due
     w.passing = {spare, w.loop, [](void* u) { put_back(*static_cast<descriptor*>(u)); }, &unit_};
+  } else {
+    captive_on_ = nullptr;
+    if (descriptor* taken = std::exchange(w.handed, nullptr))
+      taken->home->push(*taken);
+    return false;
   }
+  pending_.store_relaxed(0); // heeded
+  ++w.preempted;
   carrier* const to = w.passing.to;
   carrier::put_ashore();
   to->call(&w);
@@ -364,6 +380,7 @@ worker& user_mode::come_back() noexcept {
   mine.away.store_relaxed(false);
   carrier::put_ashore();
   captive_on_ = &mine;
+  pending_.store_relaxed(0); // heeded
   mine.make_gate(unit_.context, nullptr);
   unit_.state.block();
   put_back(unit_);

@@ -44,8 +44,9 @@ struct tls_block {
 // in the runtime. Switches: never.
 class tls_lender {
  public:
-  // Null: there is none, and no more can be had now.
+  // Null: there is none now. More are made then, if more_may_come().
   virtual tls_block* lend() noexcept = 0;
+  virtual bool more_may_come() noexcept = 0;
   virtual void take_back(tls_block* first) noexcept = 0; // a list
   // One that nobody had before, with its thread-locals as they begin. Errors: std::system_error,
   // std::bad_alloc.
@@ -118,6 +119,7 @@ class WEFT_API user_mode {
   worker& come_back() noexcept;
   void go_to_user_mode(worker& w) noexcept;
   void take_block(worker& w) noexcept;
+  void await_block() noexcept;
   static tls_block* borrow_block(worker& w) noexcept;
   // Whether it runs on a TLS block in user mode.
   [[nodiscard]] bool has_block() const noexcept {

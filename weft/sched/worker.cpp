@@ -16,7 +16,6 @@
 #include "weft/base/assert.hpp"
 #include "weft/base/first_use.hpp"
 #include "weft/base/knob.hpp"
-#include "weft/base/spin_lock.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/sched/group.hpp"
@@ -68,30 +67,6 @@ worker_front& front_of_others() noexcept {
     return;
   w->home->describe_this_kernel_thread();
   w->home->take_aboard(*w);
-}
-
-namespace {
-
-struct free_worker {
-  free_worker* next;
-};
-constinit base::spin_lock free_workers_lock;
-constinit free_worker* free_workers = nullptr; // under the lock
-
-} // namespace
-
-void* worker::operator new(std::size_t bytes) {
-  {
-    const std::scoped_lock held(free_workers_lock);
-    if (free_workers != nullptr)
-      return std::exchange(free_workers, free_workers->next);
-  }
-  return ::operator new(bytes, std::align_val_t{alignof(worker)});
-}
-
-void worker::operator delete(void* room) noexcept {
-  const std::scoped_lock held(free_workers_lock);
-  free_workers = ::new (room) free_worker{free_workers};
 }
 
 worker::worker(group& g, unsigned n) : owner_group(g), number(n), home(std::make_unique<carrier>()) {

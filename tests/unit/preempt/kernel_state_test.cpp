@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+// What the kernel and the dynamic linker keep per kernel thread or per process, under ticks at 200 us: signal
+// masks, alternate stacks, lazy binding, fork(), signals of the program's own; and what plain signal-yield
+// does to code that knows its kernel thread.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "tests/unit/preempt/fixture.hpp"
+#include "weft/os/clock.hpp"
+#include "weft/os/kernel_thread.hpp"
+#include "weft/preempt/ticks.hpp"
+#include "weft/runtime.hpp"
+#include "weft/thread.hpp"
+
+namespace weft::test {
+namespace {
+
+class kernel_state : public ::testing::TestWithParam<preemption> {
+ protected:
+  static constexpr int threads = 6;
+  static constexpr std::int64_t length = 200'000'000; // of a stress, in ns
+
+  void SetUp() override {
+    if (!can_preempt(GetParam()))
+      GTEST_SKIP() << "not on this machine";
+    start_ticking(sched::arrangement::stealing, 2, std::chrono::microseconds(200));
+    before_ = preempt::counts();
+    started_ = true;
+  }
+  void TearDown() override {
+    if (started_) {
+      EXPECT_TRUE(runtime::stop());
+    }
+  }
+  static thread_attributes attributes() {
+    thread_attributes a;
+    a.preemption = GetParam();
+    return a;
+  }
+  // body(thread, round) until the time is over and a tick has preempted somebody.
+  template <class F>
+  void stress(F body) {
+    const std::int64_t end = os::now_ns() + length;
+    std::vector<thread> all;
+    for (int t = 0; t < threads; ++t) {
+      all.emplace_back(attributes(), [this, &body, end, t] {
+        for (int round = 0; os::now_ns() < end || preempt::counts().preemptions == before_.preemptions;
+             ++round)
+          body(t, round);
+      });
+    }
+    for (thread& t : all)
+      t.join();
+  }
+
+ private:
+  preempt::tick_counts before_;
+  bool started_ = false;
+};
+
+INSTANTIATE_TEST_SUITE_P(each, kernel_state,
+                         ::testing::Values(preemption::own_tls, preemption::own_kernel_thread,
+                                           preemption::bound_tls),
+                         [](const auto& info) { return name_of(info.param); });
+
+void spin(int rounds) {
+  for (int i = 0; i < rounds; ++i)
+    asm volatile("");
+}
+
+// A thread that goes on on another kernel thread must not bring the old one's along.
+TEST_P(kernel_state, masks_and_alternate_stacks_stay_with_the_kernel_thread) {
+  std::mutex lock;
+  std::map<int, void*> stack_of;
+  std::atomic<int> wrong_stacks{0}, wrong_masks{0};
+  stress([&](int, int) {
+    spin(20'000);
+    const no_preemption here;
+    stack_t alternate{};
+    ::sigaltstack(nullptr, &alternate);
+    sigset_t blocked;
+    ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+    wrong_masks += sigismember(&blocked, SIGURG);
+    const std::scoped_lock held(lock);
+    const auto [place, fresh] = stack_of.emplace(os::this_kernel_thread_id(), alternate.ss_sp);
+    wrong_stacks += place->second != alternate.ss_sp ? 1 : 0;
+  });
+  EXPECT_EQ(wrong_stacks, 0);
+  EXPECT_EQ(wrong_masks, 0);
+}
+
+TEST_P(kernel_state, dlopen_and_lazy_binding) {
+  stress([](int, int round) {
+    void* const library = ::dlopen("libm.so.6", RTLD_LAZY);
+    ASSERT_NE(library, nullptr);
+    const auto cosine = reinterpret_cast<double (*)(double)>(::dlsym(library, "cos"));
+    ASSERT_NE(cosine, nullptr);
+    const double x = round % 100;
+    ASSERT_EQ(cosine(x), std::cos(x));
+    ::dlclose(library);
+  });
+}
+
+std::atomic<long> alarms;
+
+TEST_P(kernel_state, signals_of_the_programs_own) {
+  alarms = 0;
+  struct sigaction counts = {}, before = {};
+  counts.sa_handler = [](int) { ++alarms; };
+  counts.sa_flags = SA_RESTART;
+  ASSERT_EQ(::sigaction(SIGALRM, &counts, &before), 0);
+  const itimerval often{{0, 300}, {0, 300}}, never{};
+  ASSERT_EQ(::setitimer(ITIMER_REAL, &often, nullptr), 0);
+  std::array<long, threads> sums{};
+  stress([&](int t, int round) {
+    std::string text = std::to_string(round);
+    spin(5000);
+    ASSERT_EQ(std::stol(text), round);
+    sums[static_cast<std::size_t>(t)] += round;
+  });
+  ASSERT_EQ(::setitimer(ITIMER_REAL, &never, nullptr), 0);
+  EXPECT_GT(alarms, 0);
+  ASSERT_EQ(::sigaction(SIGALRM, &before, nullptr), 0);
+}
+
+// The child goes on with the thread that forked, which can make preemptible threads again.
+TEST_P(kernel_state, fork_while_others_are_preempted) {
+  std::atomic<bool> go_on{true};
+  std::vector<thread> others;
+  for (int i = 0; i < 3; ++i) {
+    others.emplace_back(attributes(), [&go_on] {
+      while (go_on) {
+      }
+    });
+  }
+  thread forks(attributes(), [&] {
+    for (int i = 0; i < 5; ++i) {
+      spin(200'000);
+      const pid_t child = ::fork();
+      ASSERT_GE(child, 0);
+      if (child == 0) {
+        ::alarm(20);
+        bool done = false;
+        thread fresh(attributes(), [&done] {
+          spin(1000);
+          done = true;
+        });
+        fresh.join();
+        ::_exit(done ? 7 : 8);
+      }
+      int status = 0;
+      pid_t got;
+      do {
+        got = ::waitpid(child, &status, 0);
+      } while (got < 0 && errno == EINTR);
+      EXPECT_EQ(got, child);
+      EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
+    }
+  });
+  forks.join();
+  go_on = false;
+  for (thread& t : others)
+    t.join();
+}
+
+// --- code that knows its kernel thread, and who breaks it ---
+
+class knows_kernel_thread : public ::testing::TestWithParam<preemption> {
+ protected:
+  // first() is preempted in its middle, second() runs to its end meanwhile, on the same worker.
+  template <class First, class Second>
+  static void interleave(First first, Second second) {
+    start_ticking(sched::arrangement::pool_per_worker, 1, std::chrono::seconds(1)); // the monitor keeps still
+    thread_attributes a;
+    a.preemption = GetParam();
+    thread one(a, first);
+    thread two(a, second);
+    one.join();
+    two.join();
+    EXPECT_TRUE(runtime::stop());
+  }
+  static bool is_plain() { return GetParam() == preemption::signal_yield; }
+  void SetUp() override {
+    if (!can_preempt(GetParam()))
+      GTEST_SKIP() << "not on this machine";
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(each, knows_kernel_thread,
+                         ::testing::Values(preemption::signal_yield, preemption::own_tls,
+                                           preemption::own_kernel_thread, preemption::bound_tls),
+                         [](const auto& info) { return name_of(info.param); });
+
+// With signal-yield both threads are the same to the lock: its owner twice, although two are inside.
+TEST_P(knows_kernel_thread, a_recursive_mutex) {
+  pthread_mutexattr_t a;
+  pthread_mutexattr_init(&a);
+  pthread_mutexattr_settype(&a, PTHREAD_MUTEX_RECURSIVE);
+  pthread_mutex_t m;
+  pthread_mutex_init(&m, &a);
+  bool second_got_it = false;
+  interleave(
+      [&m] {
+        pthread_mutex_lock(&m);
+        preempt::tick_self();
+        pthread_mutex_unlock(&m);
+      },
+      [&m, &second_got_it] {
+        second_got_it = pthread_mutex_trylock(&m) == 0;
+        if (second_got_it)
+          pthread_mutex_unlock(&m);
+      });
+  EXPECT_EQ(second_got_it, is_plain());
+  pthread_mutex_destroy(&m);
+  pthread_mutexattr_destroy(&a);
+}
+
+thread_local int scratch = 0;
+
+TEST_P(knows_kernel_thread, a_thread_local) {
+  int found = 0;
+  interleave(
+      [&found] {
+        scratch = 1;
+        preempt::tick_self();
+        found = scratch;
+      },
+      [] { scratch = 2; });
+  EXPECT_EQ(found, is_plain() ? 2 : 1);
+}
+
+} // namespace
+} // namespace weft::test

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "weft/preempt/creator.hpp"
+
+#include <mutex>
+#include <new>
+#include <system_error>
+
+#include "weft/base/atomic.hpp"
+#include "weft/os/futex.hpp"
+#include "weft/os/kernel_thread.hpp"
+#include "weft/os/signal.hpp"
+#include "weft/preempt/donors.hpp"
+#include "weft/preempt/spares.hpp"
+
+namespace weft::preempt {
+namespace {
+
+constexpr std::uint32_t ends = 4;
+
+class creator {
+ public:
+  void start() {
+    const std::scoped_lock held(lock_);
+    if (runs_)
+      return;
+    asked_.store_relaxed(0);
+    const int error = os::start_with_signals_blocked(
+        thread_,
+        [](void* self) -> void* {
+          static_cast<creator*>(self)->create();
+          return nullptr;
+        },
+        this, 64 << 10);
+    if (error != 0)
+      throw std::system_error(error, std::generic_category(), "weft: no kernel thread that makes others");
+    runs_ = true;
+  }
+  void stop() noexcept {
+    const std::scoped_lock held(lock_);
+    if (!runs_)
+      return;
+    ask(ends);
+    thread_.join();
+    runs_ = false;
+  }
+  void forget_after_fork() noexcept { ::new (static_cast<void*>(this)) creator; }
+  void ask(std::uint32_t what) noexcept {
+    asked_.fetch_or_acq_rel(what); // pairs with the exchange in create()
+    os::futex_wake(&asked_, 1);
+  }
+
+ private:
+  void create() noexcept {
+    os::name_this_kernel_thread("weft-creator");
+    for (;;) {
+      const std::uint32_t what = asked_.exchange_acq_rel(0);
+      if ((what & ends) != 0)
+        return;
+      if ((what & spares_wanted) != 0)
+        make_spares();
+      if ((what & donors_wanted) != 0)
+        make_donors();
+      if (what == 0)
+        os::futex_wait(&asked_, 0);
+    }
+  }
+
+  std::mutex lock_;
+  os::kernel_thread thread_;
+  bool runs_ = false;
+  base::atomic<std::uint32_t> asked_{0}; // a futex
+};
+
+creator& process_creator() noexcept {
+  alignas(creator) static std::byte room[sizeof(creator)]; // outlives all statics
+  static auto* made = ::new (static_cast<void*>(room)) creator;
+  return *made;
+}
+
+} // namespace
+
+void start_creator() {
+  process_creator().start();
+}
+
+void stop_creator() noexcept {
+  process_creator().stop();
+}
+
+void forget_creator_after_fork() noexcept {
+  process_creator().forget_after_fork();
+}
+
+void ask_creator(wanted what) noexcept {
+  process_creator().ask(what);
+}
+
+} // namespace weft::preempt
