@@ -161,6 +161,8 @@ int ABTX_preemption_set_interval(double seconds) {
 }
 
 int ABTX_preemption_get_interval(double* seconds) {
+  if (seconds == nullptr)
+    return ABT_ERR_INV_ARG;
   *seconds = static_cast<double>(weft::preempt::interval().count()) * 1e-9;
   return ABT_SUCCESS;
 }

@@ -211,6 +211,8 @@ void look_at(worker& w, void* argument) {
   const std::uint32_t serial = w.user_mode_serial.load_relaxed();
   if (serial == 0)
     return; // in the runtime, or cooperative
+  if (w.ticked_since == 0)
+    w.ticked_since = l.now; // the first look at this worker
   if (w.ticked_serial == 0) {
     w.ticked_serial = serial;
   } else if (serial != w.ticked_serial) {
