@@ -209,9 +209,9 @@ verb_test() {
   suite gcc ci-gcc ""
   if [ $quick = 0 ]; then
     # Older kernels have no guard regions in page tables: both fallbacks, on the same build.
-    WEFT_GUARD=mprotect suite gcc-mprotect ci-gcc "" -R '^(unit_memory|conformance|fault_injection|stress_mix)\.'
-    WEFT_GUARD=canary suite gcc-canary ci-gcc "" -R '^(unit_memory|conformance|fault_injection|stress_mix)\.'
-    WEFT_MEMBARRIER=0 suite gcc-plain-fences ci-gcc "" -R '^(unit_queue|unit_sync|conformance|stress_mix)\.'
+    WEFT_GUARD=mprotect suite gcc-mprotect ci-gcc "" -R '^(unit_memory|conformance|fault_injection|stress_mix)\.' -LE '^preempt$'
+    WEFT_GUARD=canary suite gcc-canary ci-gcc "" -R '^(unit_memory|conformance|fault_injection|stress_mix)\.' -LE '^preempt$'
+    WEFT_MEMBARRIER=0 suite gcc-plain-fences ci-gcc "" -R '^(unit_queue|unit_sync|conformance|stress_mix)\.' -LE '^preempt$'
     # The other builds run what depends on the compiler, the port or the sanitizer.
     suite portable portable "unit_arch arch_debuggee arch_switch_cost weft_conformance" -R '^(unit_arch|conformance)\.'
     foreign_suite aarch64 aarch64-linux-gnu unit_arch_o2_bti unit_arch_o2_sve

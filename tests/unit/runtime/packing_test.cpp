@@ -300,13 +300,13 @@ TEST(region_of_three, is_cut_as_planned) {
 
 TEST(region_errors, what_cannot_be_is_refused) {
   ASSERT_TRUE(runtime::start({.workers = 2}));
-  EXPECT_THROW(packed_region(runtime::default_group()), std::system_error);
+  EXPECT_THROW(packed_region{runtime::default_group()}, std::system_error);
   EXPECT_TRUE(runtime::stop());
   ASSERT_TRUE(runtime::start({.workers = 2, .pools = arrangement::packing}));
   {
     packed_region::options o;
     o.preemption = preemption::none;
-    EXPECT_THROW(packed_region(runtime::default_group(), o), std::system_error);
+    EXPECT_THROW((packed_region{runtime::default_group(), o}), std::system_error);
     packed_region r(runtime::default_group());
     EXPECT_THROW(r.run(0, [](unsigned) {}), std::system_error);
   }
