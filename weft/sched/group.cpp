@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <new>
 #include <system_error>
+#include <type_traits>
 
 #include "weft/base/assert.hpp"
 #include "weft/memory/overflow.hpp"
@@ -430,19 +431,30 @@ bool group::send_primary_home(worker& w, descriptor& u) noexcept {
   return true;
 }
 
+namespace {
+
+// The portable port's contexts stay where they are; nothing is preempted there.
+template <class Context>
+void put_aside(Context& to, const Context& from) noexcept {
+  if constexpr (std::is_copy_assignable_v<Context>)
+    to = from;
+}
+
+} // namespace
+
 // Its worker leaves the kernel thread whose stack it has: whoever continues it comes back there first. (Who
 // ends a call that it made across stacks does not: then it goes on on the spare until the loop continues it.)
 void group::primary_stays(worker& w) noexcept {
   primary_thread& p = primary();
   if (!w.on_primary_thread || w.home->is_gate(p.unit.context))
     return;
-  p.stays = p.unit.context;
+  put_aside(p.stays, p.unit.context);
   w.home->make_gate(p.unit.context, &p.stays);
 }
 
 void group::free_primary(worker& w) noexcept {
   if (w.on_primary_thread && w.home->is_gate(primary().unit.context))
-    primary().unit.context = primary().stays;
+    put_aside(primary().unit.context, primary().stays);
 }
 
 void group::forget_waiting_primary() noexcept {
