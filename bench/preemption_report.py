@@ -9,7 +9,8 @@ import svg
 from preemption_suite import (ABOVE_TIMER, ALONE, GOALS, INTERVALS, KINDS, NOTHING_WAITS, QUIET, SOURCES, VARIANTS,
                               WORKERS)
 
-COLOURS = {"signal_yield": "#2c6fbb", "own_tls": "#c0392b", "own_kernel_thread": "#3a8f4d", "timer": "#555555",
+COLOURS = {"klt_local": "#7fbf8e", "klt_futex": "#16a2a2", "klt_naive": "#8e6c4e",
+           "signal_yield": "#2c6fbb", "own_tls": "#c0392b", "own_kernel_thread": "#3a8f4d", "timer": "#555555",
            "monitor": "#c0392b", "creation_time": "#d98b1f", "aligned": "#2c6fbb", "one_to_all": "#7d3c98",
            "chain": "#16a2a2"}
 
