@@ -20,6 +20,7 @@
 #include "front/abt/tool.hpp"
 #include "front/abt/xstream.hpp"
 #include "weft/base/assert.hpp"
+#include "weft/base/immortal.hpp"
 #include "weft/memory/stack_depot.hpp"
 #include "weft/memory/stack_options.hpp"
 #include "weft/preempt/ticks.hpp"
@@ -125,9 +126,7 @@ settings read_environment() {
 }
 
 process& state() noexcept {
-  alignas(process) static std::byte room[sizeof(process)];
-  static auto* s = ::new (static_cast<void*>(room)) process;
-  return *s;
+  return weft::base::immortal<process>();
 }
 
 namespace {

@@ -6,9 +6,9 @@
 #include <system_error>
 
 #include "weft/base/atomic.hpp"
+#include "weft/base/immortal.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/os/kernel_thread.hpp"
-#include "weft/os/signal.hpp"
 #include "weft/preempt/donors.hpp"
 #include "weft/preempt/spares.hpp"
 
@@ -72,9 +72,7 @@ class creator {
 };
 
 creator& process_creator() noexcept {
-  alignas(creator) static std::byte room[sizeof(creator)]; // outlives all statics
-  static auto* made = ::new (static_cast<void*>(room)) creator;
-  return *made;
+  return base::immortal<creator>();
 }
 
 } // namespace

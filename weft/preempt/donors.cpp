@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "weft/arch/user_mode.hpp"
+#include "weft/base/immortal.hpp"
 #include "weft/base/knob.hpp"
 #include "weft/base/spin_lock.hpp"
 #include "weft/os/futex.hpp"
@@ -207,9 +208,7 @@ class donors final : public sched::tls_lender {
 };
 
 donors& process_donors() noexcept {
-  alignas(donors) static std::byte room[sizeof(donors)]; // outlives all statics
-  static auto* made = ::new (static_cast<void*>(room)) donors;
-  return *made;
+  return base::immortal<donors>();
 }
 
 } // namespace

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "weft/base/atomic.hpp"
+#include "weft/base/immortal.hpp"
 #include "weft/base/knob.hpp"
 #include "weft/base/spin_lock.hpp"
 #include "weft/memory/overflow.hpp"
@@ -76,11 +77,14 @@ class spares final : public sched::carrier_lender {
   }
 
   void provide(std::size_t count) {
+    if (ready_.load_acquire() && count_.load_relaxed() >= count) // acquire: pairs with the release below
+      return;
     const std::scoped_lock held(making_);
-    if (!ready_)
+    if (!ready_.load_relaxed())
       prepare();
     sched::lender_of_carriers.store(this, std::memory_order_release);
     make_until(count);
+    ready_.store_release(true);
   }
   // A batch, for who found none.
   void make_more() noexcept {
@@ -98,8 +102,9 @@ class spares final : public sched::carrier_lender {
     for (auto& s : all_)
       s->thread.join();
     all_.clear();
+    count_.store_relaxed(0);
     free_ = nullptr;
-    ready_ = false;
+    ready_.store_relaxed(false);
   }
   void forget_after_fork() noexcept {
     static_cast<void>(new (std::nothrow) std::vector<std::unique_ptr<spare>>(std::move(all_))); // leaked
@@ -131,7 +136,6 @@ class spares final : public sched::carrier_lender {
     ::pthread_sigmask(SIG_SETMASK, nullptr, &mask_of_spares_);
     handle_hand_off_signal();
     start_creator();
-    ready_ = true;
   }
   void make_until(std::size_t count) {
     const std::size_t most = std::min(count, static_cast<std::size_t>(spares_knob.get()));
@@ -145,20 +149,20 @@ class spares final : public sched::carrier_lender {
         throw std::system_error(error, std::generic_category(), "weft: no spare kernel thread");
       take_back(&fresh->carrier);
       all_.push_back(std::move(fresh));
+      count_.store_relaxed(all_.size());
     }
   }
   std::mutex making_;
   std::vector<std::unique_ptr<spare>> all_;
   sigset_t mask_of_spares_{};
-  bool ready_ = false;
+  base::atomic<bool> ready_{false};
+  base::atomic<std::size_t> count_{0}; // of `all_`
   base::spin_lock lock_;
   sched::carrier* free_ = nullptr;
 };
 
 spares& process_spares() noexcept {
-  alignas(spares) static std::byte room[sizeof(spares)]; // outlives all statics
-  static auto* made = ::new (static_cast<void*>(room)) spares;
-  return *made;
+  return base::immortal<spares>();
 }
 
 } // namespace

@@ -18,11 +18,11 @@
 #include "weft/arch/signal_return.hpp"
 #include "weft/arch/user_mode.hpp"
 #include "weft/base/assert.hpp"
+#include "weft/base/immortal.hpp"
 #include "weft/base/knob.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/os/kernel_thread.hpp"
-#include "weft/os/signal.hpp"
 #include "weft/preempt/creator.hpp"
 #include "weft/preempt/donors.hpp"
 #include "weft/preempt/signal_use.hpp"
@@ -175,12 +175,20 @@ struct look {
   void look_again_at(std::int64_t when) noexcept { due = std::min(due, when); }
 };
 
+// False: it has no kernel thread now.
+bool send_tick_to(const worker& w, int number) noexcept {
+  const std::int32_t kernel_id = w.kernel_thread_id.load_relaxed();
+  if (kernel_id != 0)
+    send_tick(kernel_id, number);
+  return kernel_id != 0;
+}
+
 // A tick that does not wait for the interval: the thread leaves now, or when it next leaves the runtime.
 void tick_now(worker& w, int number) noexcept {
   if (w.user_mode_serial.load_relaxed() == 0) {
     w.tick_flag.store_relaxed(sched::whichever_thread);
-  } else if (const std::int32_t kernel_id = w.kernel_thread_id.load_relaxed(); kernel_id != 0) {
-    send_tick(kernel_id, number);
+  } else {
+    send_tick_to(w, number);
   }
 }
 
@@ -239,8 +247,7 @@ void look_at(worker& w, void* argument) {
   w.ticked_serial = 0;
   w.ticked_since = l.now;
   l.look_again_at(l.now + l.interval);
-  if (const std::int32_t kernel_id = w.kernel_thread_id.load_relaxed(); kernel_id != 0)
-    send_tick(kernel_id, l.number);
+  send_tick_to(w, l.number);
 }
 
 // A thread without a worker, in a system call when it was let alone: once it computes it must come back.
@@ -302,9 +309,7 @@ class our_signal {
 };
 
 our_signal& process_signal() noexcept {
-  alignas(our_signal) static std::byte room[sizeof(our_signal)]; // outlives all statics
-  static auto* made = ::new (static_cast<void*>(room)) our_signal;
-  return *made;
+  return base::immortal<our_signal>();
 }
 
 class monitor final : public sched::ticker {
@@ -325,15 +330,13 @@ class monitor final : public sched::ticker {
       return;
     number_ = use_signal();
     ending_.store_relaxed(0);
-    sigset_t before;
-    os::block_all_signals(&before);
-    const int error = thread_.start(
+    const int error = os::start_with_signals_blocked(
+        thread_,
         [](void* self) -> void* {
           static_cast<monitor*>(self)->watch();
           return nullptr;
         },
         this, 64 << 10);
-    os::restore_signal_mask(before);
     if (error != 0) {
       unuse_signal();
       throw std::system_error(error, std::generic_category(), "weft: no kernel thread for the monitor");
@@ -426,9 +429,7 @@ class monitor final : public sched::ticker {
 };
 
 monitor& process_monitor() noexcept {
-  alignas(monitor) static std::byte room[sizeof(monitor)]; // outlives all statics
-  static auto* made = ::new (static_cast<void*>(room)) monitor;
-  return *made;
+  return base::immortal<monitor>();
 }
 
 } // namespace
@@ -511,12 +512,8 @@ tick_counts counts() noexcept {
 }
 
 void kick(sched::worker& w) noexcept {
-  if (!process_monitor().kicks())
-    return;
-  if (const std::int32_t kernel_id = w.kernel_thread_id.load_relaxed(); kernel_id != 0) {
+  if (process_monitor().kicks() && send_tick_to(w, process_monitor().number()))
     kicks_sent.fetch_add_relaxed(1);
-    send_tick(kernel_id, process_monitor().number());
-  }
 }
 
 void tick_self() noexcept {

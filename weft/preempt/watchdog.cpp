@@ -19,11 +19,11 @@
 #include <system_error>
 
 #include "weft/base/assert.hpp"
+#include "weft/base/immortal.hpp"
 #include "weft/base/knob.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/os/kernel_thread.hpp"
-#include "weft/os/signal.hpp"
 #include "weft/preempt/signal_use.hpp"
 #include "weft/preempt/tick_sources.hpp"
 #include "weft/sched/user_mode.hpp"
@@ -217,15 +217,13 @@ class watchdog {
   void begin() {
     number_ = use_signal();
     ending_.store_relaxed(0);
-    sigset_t before;
-    os::block_all_signals(&before);
-    const int error = thread_.start(
+    const int error = os::start_with_signals_blocked(
+        thread_,
         [](void* self) -> void* {
           static_cast<watchdog*>(self)->watch();
           return nullptr;
         },
-        this);
-    os::restore_signal_mask(before);
+        this, 0);
     if (error != 0) {
       unuse_signal();
       throw std::system_error(error, std::generic_category(), "weft: no kernel thread for the watchdog");
@@ -300,9 +298,7 @@ class watchdog {
 };
 
 watchdog& the_watchdog() noexcept {
-  alignas(watchdog) static std::byte room[sizeof(watchdog)]; // outlives all statics
-  static auto* made = ::new (static_cast<void*>(room)) watchdog;
-  return *made;
+  return base::immortal<watchdog>();
 }
 
 } // namespace

@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "weft/arch/arch.hpp"
+#include "weft/base/immortal.hpp"
 #include "weft/base/knob.hpp"
 #include "weft/io/blocking.hpp"
 #include "weft/memory/overflow.hpp"
@@ -157,9 +158,7 @@ sched::group& start_locked(const options& wanted) {
 } // namespace
 
 process_state& state() noexcept {
-  alignas(process_state) static std::byte room[sizeof(process_state)];
-  static auto* s = ::new (static_cast<void*>(room)) process_state;
-  return *s;
+  return base::immortal<process_state>();
 }
 
 bool start(const options& wanted) {

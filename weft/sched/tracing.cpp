@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 
+#include "weft/base/immortal.hpp"
 #include "weft/memory/overflow.hpp"
 #include "weft/sched/worker.hpp"
 #include "weft/trace/name_table.hpp"
@@ -40,9 +41,7 @@ void set_standing(worker& w, std::uint32_t bit, bool on) noexcept {
 // Kernel threads that are no workers record too: they make units, and make them ready. Never destroyed: they
 // may do so while statics are.
 trace::shared_recorder& outside() noexcept {
-  alignas(trace::shared_recorder) static std::byte room[sizeof(trace::shared_recorder)];
-  static auto* made = ::new (static_cast<void*>(room)) trace::shared_recorder;
-  return *made;
+  return base::immortal<trace::shared_recorder>();
 }
 
 void trace_outside(void*, bool on) noexcept {
