@@ -16,23 +16,29 @@
 
 namespace weft::sched::test {
 
-// A group whose one worker serves a pool of its own, and so stays away from the pools under test. Its worker
-// object stands for a worker where pools and schedulers ask for one; as_worker makes the calling kernel
-// thread pass for it meanwhile.
+// Two workers that pools and schedulers may ask for, of a group whose only running worker serves a pool of its own and
+// so stays away from the pools under test. They have no kernel thread: as_worker makes the calling one pass for them.
 class stage {
  public:
-  stage() {
-    group_options o;
-    o.workers = 2;
-    o.pools = arrangement::pool_per_worker;
-    group_ = std::make_unique<group>(std::move(o));
+  stage() : group_(one_worker()), first_(group_, 1), second_(group_, 2) {
+    for (worker* w : {&first_, &second_})
+      w->use_scheduler(
+        std::make_shared<fifo_scheduler>(std::vector<std::shared_ptr<pool>>{make_pool(order::fifo, access::mpmc)}));
   }
-  worker& first() { return group_->member(0); }
-  worker& second() { return group_->member(1); }
-  group& all() { return *group_; }
+  worker& first() { return first_; }
+  worker& second() { return second_; }
+  group& all() { return group_; }
 
  private:
-  std::unique_ptr<group> group_;
+  static group_options one_worker() {
+    group_options o;
+    o.workers = 1;
+    o.pools = arrangement::pool_per_worker;
+    return o;
+  }
+  group group_;
+  worker first_;
+  worker second_;
 };
 
 class as_worker {
