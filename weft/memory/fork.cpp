@@ -3,6 +3,7 @@
 
 #include "weft/memory/object_depot.hpp"
 #include "weft/memory/stack_depot.hpp"
+#include "weft/os/own_heap.hpp"
 
 #include <mutex>
 
@@ -24,7 +25,7 @@ void register_depot(object_depot& depot) noexcept {
 }
 
 // Order: the list, the object depots, the stack depot, the slab records (taken inside the stack depot),
-// watermarks.
+// watermarks, the heap of small blocks.
 void fork_prepare() noexcept {
   depots_mutex.lock();
   for (object_depot* depot = depots; depot != nullptr; depot = depot->next_depot_) {
@@ -33,9 +34,11 @@ void fork_prepare() noexcept {
   stack_depot::process().prepare_fork();
   lock_slab_records();
   lock_watermarks();
+  os::lock_own_heap();
 }
 
 void release_after_fork() noexcept {
+  os::unlock_own_heap();
   unlock_watermarks();
   unlock_slab_records();
   stack_depot::process().after_fork();

@@ -23,6 +23,8 @@ class kernel_thread {
 
   // Blocks the calling kernel thread until it has ended. Errors: as pthread_join.
   int join() noexcept { return ::pthread_join(handle_, nullptr); }
+  // EBUSY: it has not ended.
+  int try_join() noexcept { return ::pthread_tryjoin_np(handle_, nullptr); }
   int detach() noexcept { return ::pthread_detach(handle_); }
 
   pthread_t handle() const noexcept { return handle_; }

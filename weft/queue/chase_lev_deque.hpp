@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/base/atomic.hpp"
+#include "weft/os/own_heap.hpp"
 #include "weft/queue/deque_tuning.hpp"
 
 #include <algorithm>
@@ -37,7 +38,11 @@ class chase_lev_deque {
 
   /// `capacity`: slots to begin with, a power of two, at least 2.
   explicit chase_lev_deque(std::size_t capacity) {
-    install(std::make_unique<ring>(capacity, std::make_unique<slot[]>(capacity)));
+    slot_room room = make_room(capacity);
+    if (room == nullptr) {
+      throw std::bad_alloc();
+    }
+    install(std::make_unique<ring>(capacity, std::move(room)));
   }
 
   chase_lev_deque(const chase_lev_deque&) = delete;
@@ -190,14 +195,30 @@ class chase_lev_deque {
 
   /// A circular array. Retired ones live until the deque ends: a thief may still read them (Q5); together
   /// they are smaller than the current one.
-  struct ring {
-    ring(std::size_t capacity, std::unique_ptr<slot[]> room) noexcept
+  /// From the heap that threads which are preempted cannot hold a lock of: arrays grow in the runtime.
+  struct room_deleter {
+    std::size_t capacity = 0;
+    void operator()(slot* room) const noexcept { os::own_free(room, capacity * sizeof(slot)); }
+  };
+  using slot_room = std::unique_ptr<slot[], room_deleter>;
+  static slot_room make_room(std::size_t capacity) noexcept {
+    void* const room = os::own_allocate(capacity * sizeof(slot));
+    if (room == nullptr) {
+      return slot_room(nullptr, room_deleter{});
+    }
+    auto* const slots = static_cast<slot*>(room);
+    std::uninitialized_value_construct_n(slots, capacity);
+    return slot_room(slots, room_deleter{capacity});
+  }
+
+  struct ring : os::on_own_heap {
+    ring(std::size_t capacity, slot_room room) noexcept
         : mask(static_cast<position>(capacity) * step - step), slots(std::move(room)) {}
 
     slot& at(position i) const noexcept { return slot_at(slots.get(), mask, i); }
 
     const position mask;
-    const std::unique_ptr<slot[]> slots;
+    const slot_room slots;
     std::unique_ptr<ring> older;
   };
 
@@ -299,7 +320,7 @@ class chase_lev_deque {
 
   bool grow(position t, position b) noexcept {
     const std::size_t wanted = capacity() * 2;
-    std::unique_ptr<slot[]> room(new (std::nothrow) slot[wanted]());
+    slot_room room = make_room(wanted);
     if (room == nullptr) {
       return false;
     }

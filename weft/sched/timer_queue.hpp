@@ -12,6 +12,7 @@
 
 #include "weft/base/atomic.hpp"
 #include "weft/base/export.hpp"
+#include "weft/os/own_heap.hpp"
 
 namespace weft::sched {
 
@@ -43,7 +44,7 @@ class WEFT_API timer {
 
 // Queues are recycled and never deallocated: who ends a wait early may have read the queue of a worker that
 // is going.
-class WEFT_API timer_queue {
+class WEFT_API timer_queue : public os::on_own_heap {
  public:
   struct recycler {
     void operator()(timer_queue* queue) const noexcept;
@@ -79,7 +80,7 @@ class WEFT_API timer_queue {
   void remove_at(std::size_t slot) noexcept;
 
   mutable std::mutex lock_;
-  std::vector<timer*> heap_;
+  std::vector<timer*, os::own_allocator<timer*>> heap_;
   base::atomic<deadline> earliest_{no_deadline};
   timer_queue* next_idle_ = nullptr;
 };

@@ -3,6 +3,7 @@
 // the composable-threads paper.
 #pragma once
 
+#include "weft/os/own_heap.hpp"
 #include "weft/sync/owner_record.hpp"
 #include "weft/sync/release_action.hpp"
 #include "weft/sync/suspended_thread.hpp"
@@ -77,7 +78,7 @@ class mcs_mutex : private release_action<mcs_mutex> {
   struct node {
     base::atomic<node*> next{nullptr};
   };
-  struct waiting_node : node {
+  struct waiting_node : node, os::on_own_heap {
     waiter sleep;
     base::atomic<bool> left{false}; // by the waiter that gave up, or by the owner that found it so
 

@@ -104,12 +104,17 @@ bool request_migration(descriptor& u, const migration& wanted) {
   return true;
 }
 
+void run_local_destructors(const descriptor& u) noexcept {
+  extension* e = extension_of(u);
+  for (int round = 0; e != nullptr && round < destructor_rounds && run_destructors_once(*e); ++round) {
+  }
+}
+
 void drop_extension(descriptor& u) noexcept {
   extension* e = extension_of(u);
   if (e == nullptr)
     return;
-  for (int round = 0; round < destructor_rounds && run_destructors_once(*e); ++round) {
-  }
+  run_local_destructors(u);
   const extension_lock held(u);
   u.traits.fetch_and_relaxed(~std::uint64_t{extended});
   u.extension.store_relaxed(nullptr); // relaxed: under the lock

@@ -14,6 +14,7 @@
 
 #include "weft/base/export.hpp"
 #include "weft/base/spin_lock.hpp"
+#include "weft/os/own_heap.hpp"
 #include "weft/unit/descriptor.hpp"
 
 namespace weft::unit {
@@ -35,9 +36,9 @@ struct migration {
 
 inline constexpr std::size_t name_size = 32; // with the terminator
 
-struct extension {
+struct extension : os::on_own_heap {
   std::array<char, name_size> name{}; // written and copied under the lock bit
-  std::vector<local_value> locals;
+  std::vector<local_value, os::own_allocator<local_value>> locals;
   base::spin_lock lock;
   migration pending;
   base::atomic<std::uint32_t> migrations_done{0};
@@ -56,6 +57,10 @@ WEFT_API bool request_migration(descriptor& u, const migration& wanted);
 
 // The extension of `u`, or null. Contexts: as extend().
 [[nodiscard]] WEFT_API extension* extension_of(const descriptor& u) noexcept;
+
+// Runs the destructors of its local storage, which may be done before drop_extension(): they are the user's
+// code, and may switch. Contexts: the unit itself.
+WEFT_API void run_local_destructors(const descriptor& u) noexcept;
 
 // Runs local-storage destructors and frees the extension, if there is one. On the unit's own stack, while it
 // is still running.

@@ -4,6 +4,7 @@
 #include "tests/model/checker/model.hpp"
 #include "weft/base/assert.hpp"
 #include "weft/base/fence.hpp"
+#include "weft/os/own_heap.hpp"
 
 #include <cstdarg>
 #include <cstdio>
@@ -33,3 +34,15 @@ void assert_failed(const char* file, int line, const char* condition, const char
 }
 
 } // namespace weft::base
+
+namespace weft::os {
+
+void* own_allocate(std::size_t bytes) noexcept {
+  return ::operator new(bytes, std::nothrow);
+}
+
+void own_free(void* block, std::size_t) noexcept {
+  ::operator delete(block);
+}
+
+} // namespace weft::os

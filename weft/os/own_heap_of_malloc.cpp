@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// Under sanitizers nothing is preempted, and what malloc gives is watched.
+#include <cstdlib>
+
+#include "weft/os/own_heap.hpp"
+
+namespace weft::os {
+
+void* own_allocate(std::size_t bytes) noexcept {
+  constexpr std::size_t page = 4096;
+  std::size_t alignment = 32;
+  while (alignment < bytes && alignment < page)
+    alignment *= 2;
+  void* block = nullptr;
+  return ::posix_memalign(&block, alignment, bytes) == 0 ? block : nullptr;
+}
+
+void own_free(void* block, std::size_t) noexcept {
+  std::free(block);
+}
+
+void lock_own_heap() noexcept {}
+void unlock_own_heap() noexcept {}
+
+} // namespace weft::os
