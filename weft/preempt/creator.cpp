@@ -7,6 +7,7 @@
 
 #include "weft/base/atomic.hpp"
 #include "weft/base/immortal.hpp"
+#include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/os/kernel_thread.hpp"
 #include "weft/preempt/donors.hpp"
@@ -50,6 +51,11 @@ class creator {
   }
 
  private:
+  void look_again_soon() noexcept {
+    constexpr std::int64_t soon = 50'000;
+    const std::uint32_t asked = asked_.fetch_or_acq_rel(donors_leave) | donors_leave;
+    os::futex_wait_until(&asked_, asked, os::now_ns() + soon);
+  }
   void create() noexcept {
     os::name_this_kernel_thread("weft-creator");
     for (;;) {
@@ -60,6 +66,10 @@ class creator {
         make_spares();
       if ((what & donors_wanted) != 0)
         make_donors();
+      if ((what & bound_donors_wanted) != 0)
+        make_bound_donors();
+      if ((what & donors_leave) != 0 && !join_leaving_donors())
+        look_again_soon(); // at those that end; meanwhile more may be asked for
       if (what == 0)
         os::futex_wait(&asked_, 0);
     }

@@ -9,7 +9,12 @@
 
 namespace weft::preempt {
 
-enum wanted : std::uint32_t { spares_wanted = 1, donors_wanted = 2 };
+enum wanted : std::uint32_t {
+  spares_wanted = 1,
+  donors_wanted = 2,
+  bound_donors_wanted = 8,
+  donors_leave = 16
+};
 
 // Starts it, unless it runs. Contexts: thread, foreign kernel thread. Switches: never. Errors:
 // std::system_error if no kernel thread can be had.

@@ -5,21 +5,22 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <cerrno>
+#include <climits>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <new>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "weft/arch/user_mode.hpp"
 #include "weft/base/immortal.hpp"
 #include "weft/base/knob.hpp"
 #include "weft/base/spin_lock.hpp"
+#include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/os/kernel_thread.hpp"
+#include "weft/os/own_heap.hpp"
 #include "weft/preempt/creator.hpp"
 #include "weft/sched/user_mode.hpp"
 
@@ -54,16 +55,24 @@ void unregister_restartable_sequences() noexcept {
 
 enum : std::uint32_t { starting, lending, ending };
 
-struct donor {
-  sched::tls_block block;
+struct donor : os::on_own_heap {
+  sched::tls_block block; // first: a block's donor stands where it does
   os::kernel_thread thread;
   base::atomic<std::uint32_t> state{starting};
+  base::atomic<std::uint32_t> ended{0}; // of a bound one: a futex
+  const std::uint32_t generation;       // of the process: forks before it was made
+  donor* next = nullptr;                // in the list of all, or of those that leave
+  donor* before = nullptr;
 
+  explicit donor(std::uint32_t g) noexcept : generation(g) {}
+  static donor& of(sched::tls_block& block) noexcept { return reinterpret_cast<donor&>(block); }
   void end() noexcept {
     state.store_release(ending); // pairs with the acquire in live_as_donor()
     os::futex_wake(&state, 1);
   }
 };
+
+constinit std::uint32_t forks = 0;
 
 void* live_as_donor(void* argument) {
   donor& self = *static_cast<donor*>(argument);
@@ -80,31 +89,33 @@ void* live_as_donor(void* argument) {
   return nullptr;
 }
 
-// Ownership: `all_` and the making of donors are guarded by `making_`, which is never held in user mode;
-// `free_` by `lock_`, a leaf that is held for a few instructions.
+// Kernel threads are made and joined by the creator alone, for both may wait for a lock of libc's: whose
+// owner may have been preempted, and goes on only if no worker waits for the creator. Ownership: all lists,
+// `lock_`, a leaf that is held for a few instructions.
 class donors final : public sched::tls_lender {
  public:
   sched::tls_block* lend() noexcept override {
     bool last = true;
-    sched::tls_block* block = take_free(last);
+    sched::tls_block* block = take_first(free_, last);
     if (last && more_may_come())
       ask_creator(donors_wanted); // before the next one finds none
     return block;
   }
   bool more_may_come() noexcept override {
     return ready_.load_relaxed() && !failed_.load_relaxed() && // not ready: in the child of fork()
-           count_.load_relaxed() < static_cast<std::size_t>(donors_knob.get());
+           has_room();
   }
-  // A batch, for who found none.
+  // What was asked for: a batch to lend, and some to bind.
   void make_more() noexcept {
     constexpr std::size_t batch = 4;
-    const std::scoped_lock held(making_);
-    try {
-      make_until(all_.size() + batch);
-      failed_.store_relaxed(false);
-    } catch (const std::exception&) { // those without one go on without until there is
-      failed_.store_relaxed(true);
-    }
+    const int error = make(free_, batch);
+    failed_.store_relaxed(error != 0); // those without one go on without until there is
+  }
+  void make_fresh() noexcept {
+    if (const int error = make(fresh_, fresh_stock))
+      fresh_error_.store_relaxed(error);
+    fresh_calls_.fetch_add_release(1); // pairs with the acquire in await_bound()
+    os::futex_wake(&fresh_calls_, INT_MAX);
   }
   void take_back(sched::tls_block* first) noexcept override {
     const std::scoped_lock held(lock_);
@@ -115,96 +126,175 @@ class donors final : public sched::tls_lender {
     }
   }
 
-  sched::tls_block& bind() override {
-    const std::scoped_lock held(making_);
-    if (all_.size() >= static_cast<std::size_t>(donors_knob.get()))
+  sched::tls_block* bind() override {
+    bool last = true;
+    if (sched::tls_block* block = take_first(fresh_, last))
+      return block;
+    if (const int error = fresh_error_.exchange_relaxed(0))
+      throw std::system_error(error, std::generic_category(),
+                              "weft: no kernel thread to lend its thread-local storage");
+    if (!has_room())
       throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
                               "weft: WEFT_PREEMPTION_DONORS kernel threads lend their storage already");
-    return start_one();
+    ask_creator(bound_donors_wanted);
+    return nullptr;
+  }
+  void await_bound() noexcept override {
+    constexpr std::int64_t look_again = 10'000'000; // whoever was faster may have taken what was made
+    const std::uint32_t calls = fresh_calls_.load_acquire();
+    if (!has_fresh() && fresh_error_.load_relaxed() == 0)
+      os::futex_wait_until(&fresh_calls_, calls, os::now_ns() + look_again);
   }
   void unbind(sched::tls_block& block) noexcept override {
-    std::unique_ptr<donor> leaves;
+    donor& d = donor::of(block);
+    if (d.generation != forks)
+      return d.ended.store_relaxed(1); // the parent's, before a fork
     {
-      const std::scoped_lock held(making_);
-      const auto place =
-          std::find_if(all_.begin(), all_.end(), [&block](auto& d) { return &d->block == &block; });
-      if (place == all_.end())
-        return; // the parent's, before a fork
-      leaves = std::move(*place);
-      all_.erase(place);
-      count_.store_relaxed(all_.size());
+      const std::scoped_lock held(lock_);
+      unlink(d);
+      d.next = std::exchange(leaving_, &d);
     }
-    leaves->end();
-    leaves->thread.join();
+    d.end();
+    ask_creator(donors_leave);
+  }
+  // GONE, if it has: `block`.
+  bool has_ended(sched::tls_block& block) noexcept override {
+    donor& d = donor::of(block);
+    if (d.ended.load_acquire() == 0) // acquire: pairs with the release in join_leaving()
+      return false;
+    if (d.generation == forks)
+      delete &d;
+    return true;
+  }
+  void await_end(sched::tls_block& block) noexcept override {
+    donor& d = donor::of(block);
+    if (d.ended.load_acquire() == 0)
+      os::futex_wait(&d.ended, 0);
+  }
+  // Joins those that have ended of those that leave; false: some have not yet. Never waits for one: its
+  // destructors are the user's code, and may wait for a thread that waits for the creator.
+  bool join_leaving() noexcept {
+    donor* list = nullptr;
+    {
+      const std::scoped_lock held(lock_);
+      list = std::exchange(leaving_, nullptr);
+    }
+    donor* left = nullptr;
+    while (list != nullptr) {
+      donor& d = *list;
+      list = d.next;
+      if (d.thread.try_join() == EBUSY) {
+        d.next = std::exchange(left, &d);
+        continue;
+      }
+      count_.fetch_sub_relaxed(1);
+      d.ended.store_release(1); // GONE: d. Pairs with the acquire in has_ended()
+      os::futex_wake(&d.ended, INT_MAX);
+    }
+    if (left == nullptr)
+      return true;
+    donor* last = left;
+    while (last->next != nullptr)
+      last = last->next;
+    const std::scoped_lock held(lock_);
+    last->next = std::exchange(leaving_, left);
+    return false;
   }
 
   void provide(std::size_t count) {
     if (ready_.load_acquire() && count_.load_relaxed() >= count) // acquire: pairs with the release below
       return;
-    const std::scoped_lock held(making_);
+    const std::scoped_lock held(providing_);
     start_creator();
     sched::lender_of_tls.store(this, std::memory_order_release);
-    make_until(count);
-    ready_.store_release(true);
-  }
-  void end_all() noexcept {
-    const std::scoped_lock held(making_);
-    for (auto& d : all_)
-      d->end();
-    for (auto& d : all_)
-      d->thread.join();
-    all_.clear();
-    count_.store_relaxed(0);
-    free_ = nullptr;
-    ready_.store_relaxed(false);
-    failed_.store_relaxed(false);
-  }
-  void forget_after_fork() noexcept {
-    static_cast<void>(new (std::nothrow) std::vector<std::unique_ptr<donor>>(std::move(all_))); // leaked
-    ::new (static_cast<void*>(this)) donors;
-  }
-  std::size_t count() noexcept {
-    const std::scoped_lock held(making_);
-    return all_.size();
-  }
-
- private:
-  sched::tls_block* take_free(bool& last) noexcept {
-    const std::scoped_lock held(lock_);
-    sched::tls_block* block = free_;
-    if (block != nullptr)
-      free_ = std::exchange(block->next, nullptr);
-    last = free_ == nullptr;
-    return block;
-  }
-  void make_until(std::size_t count) {
-    const auto most = static_cast<std::size_t>(donors_knob.get());
-    while (all_.size() < std::min(count, most))
-      take_back(&start_one());
-  }
-  sched::tls_block& start_one() {
-    auto fresh = std::make_unique<donor>();
-    all_.reserve(all_.size() + 1);
-    const int error = // it has all signals blocked for good
-        os::start_with_signals_blocked(fresh->thread, &live_as_donor, fresh.get(), 16 << 10);
-    if (error != 0) {
+    const std::size_t there = count_.load_relaxed();
+    if (const int error = there < count ? make(free_, count - there) : 0)
       throw std::system_error(error, std::generic_category(),
                               "weft: no kernel thread to lend its thread-local storage");
+    ready_.store_release(true);
+  }
+  // Contexts: the creator has ended, no thread is preemptible.
+  void end_all() noexcept {
+    const std::scoped_lock held(providing_);
+    for (donor* d = all_; d != nullptr; d = d->next)
+      d->end();
+    while (all_ != nullptr) {
+      donor* const d = std::exchange(all_, all_->next);
+      d->thread.join();
+      delete d;
     }
-    while (fresh->state.load_acquire() == starting)
-      os::futex_wait(&fresh->state, starting);
-    all_.push_back(std::move(fresh));
-    count_.store_relaxed(all_.size());
-    return all_.back()->block;
+    count_.store_relaxed(0);
+    free_ = nullptr;
+    fresh_ = nullptr;
+    ready_.store_relaxed(false);
+    failed_.store_relaxed(false);
+    fresh_error_.store_relaxed(0);
+  }
+  // The parent's are leaked: their kernel threads are not here.
+  void forget_after_fork() noexcept {
+    ++forks;
+    ::new (static_cast<void*>(this)) donors;
+  }
+  std::size_t count() noexcept { return count_.load_relaxed(); }
+
+ private:
+  static constexpr std::size_t fresh_stock = 1;
+
+  bool has_room() noexcept { return count_.load_relaxed() < static_cast<std::size_t>(donors_knob.get()); }
+  bool has_fresh() noexcept {
+    const std::scoped_lock held(lock_);
+    return fresh_ != nullptr;
+  }
+  sched::tls_block* take_first(sched::tls_block*& list, bool& last) noexcept {
+    const std::scoped_lock held(lock_);
+    sched::tls_block* block = list;
+    if (block != nullptr)
+      list = std::exchange(block->next, nullptr);
+    last = list == nullptr;
+    return block;
+  }
+  void unlink(donor& d) noexcept {
+    (d.before != nullptr ? d.before->next : all_) = d.next;
+    if (d.next != nullptr)
+      d.next->before = d.before;
+    d.before = nullptr;
+  }
+  // As many as there is room for. Returns 0 or an errno.
+  int make(sched::tls_block*& list, std::size_t count) noexcept {
+    for (; count != 0 && has_room(); --count) {
+      auto* fresh = new (std::nothrow) donor(forks);
+      if (fresh == nullptr)
+        return ENOMEM;
+      const int error = // it has all signals blocked for good
+          os::start_with_signals_blocked(fresh->thread, &live_as_donor, fresh, 16 << 10);
+      if (error != 0) {
+        delete fresh;
+        return error;
+      }
+      while (fresh->state.load_acquire() == starting)
+        os::futex_wait(&fresh->state, starting);
+      count_.fetch_add_relaxed(1);
+      const std::scoped_lock held(lock_);
+      fresh->next = all_;
+      if (all_ != nullptr)
+        all_->before = fresh;
+      all_ = fresh;
+      fresh->block.next = std::exchange(list, &fresh->block);
+    }
+    return 0;
   }
 
-  std::mutex making_;
+  std::mutex providing_; // the first ones, and the end
   base::atomic<bool> ready_{false};
-  base::atomic<bool> failed_{false}; // the last time that more were wanted
+  base::atomic<bool> failed_{false};           // the last time that more were wanted
+  base::atomic<int> fresh_error_{0};           // for whoever asks next
+  base::atomic<std::uint32_t> fresh_calls_{0}; // a futex: how often some were made to bind
   base::atomic<std::size_t> count_{0};
-  std::vector<std::unique_ptr<donor>> all_;
   base::spin_lock lock_;
   sched::tls_block* free_ = nullptr;
+  sched::tls_block* fresh_ = nullptr; // nobody had them before
+  donor* all_ = nullptr;              // but those that leave
+  donor* leaving_ = nullptr;          // by `next`
 };
 
 donors& process_donors() noexcept {
@@ -219,6 +309,14 @@ void provide_donors(std::size_t wanted) {
 
 void make_donors() noexcept {
   process_donors().make_more();
+}
+
+void make_bound_donors() noexcept {
+  process_donors().make_fresh();
+}
+
+bool join_leaving_donors() noexcept {
+  return process_donors().join_leaving();
 }
 
 void end_donors() noexcept {

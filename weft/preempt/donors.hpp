@@ -15,7 +15,11 @@ namespace weft::preempt {
 // thread cannot be had; those that could stay.
 WEFT_API void provide_donors(std::size_t wanted);
 // A few more, for the creator, which may wait for libc's locks.
+// For the creator.
 void make_donors() noexcept;
+void make_bound_donors() noexcept;
+// False: some are about to end still.
+bool join_leaving_donors() noexcept;
 // All blocks are back: ends the donors and waits until they are gone. Contexts: a foreign kernel thread or
 // the primary thread, when no preemptible thread is left.
 void end_donors() noexcept;

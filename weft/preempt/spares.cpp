@@ -67,6 +67,10 @@ class spares final : public sched::carrier_lender {
       ask_creator(spares_wanted); // before the next one finds none
     return c;
   }
+  bool more_may_come() noexcept override {
+    return ready_.load_relaxed() && !failed_.load_relaxed() && // not ready: in the child of fork()
+           count_.load_relaxed() < static_cast<std::size_t>(spares_knob.get());
+  }
   void take_back(sched::carrier* first) noexcept override {
     const std::scoped_lock held(lock_);
     while (first != nullptr) {
@@ -92,7 +96,9 @@ class spares final : public sched::carrier_lender {
     const std::scoped_lock held(making_);
     try {
       make_until(all_.size() + batch);
+      failed_.store_relaxed(false);
     } catch (const std::exception&) { // the next tick asks again
+      failed_.store_relaxed(true);
     }
   }
   void end_all() noexcept {
@@ -105,6 +111,7 @@ class spares final : public sched::carrier_lender {
     count_.store_relaxed(0);
     free_ = nullptr;
     ready_.store_relaxed(false);
+    failed_.store_relaxed(false);
   }
   void forget_after_fork() noexcept {
     static_cast<void>(new (std::nothrow) std::vector<std::unique_ptr<spare>>(std::move(all_))); // leaked
@@ -156,6 +163,7 @@ class spares final : public sched::carrier_lender {
   std::vector<std::unique_ptr<spare>> all_;
   sigset_t mask_of_spares_{};
   base::atomic<bool> ready_{false};
+  base::atomic<bool> failed_{false};   // the last time that more were wanted
   base::atomic<std::size_t> count_{0}; // of `all_`
   base::spin_lock lock_;
   sched::carrier* free_ = nullptr;

@@ -116,12 +116,14 @@ void preempt(user_mode& thread, ucontext_t& interrupted, int number, int kept_er
     return;
   preemptions_done.fetch_add_relaxed(1);
   const std::uint64_t features = arch::features_of_frame(interrupted);
-  if (features == 0 && now->on != before)
+  const bool adapted = features == 0 && now->on != before;
+  if (adapted)
     adapt(interrupted, number);
   thread.return_to_user_mode();
   errno = kept_errno;
   if (thread.has_remembered()) {
-    adapt(interrupted, number); // the kernel's way back ends the blocking of the signal
+    if (!adapted)                 // twice would keep the signal blocked for good
+      adapt(interrupted, number); // the kernel's way back ends the blocking of the signal
     tick_when_done(number);
   } else if (features != 0)
     arch::return_from_signal(interrupted, features);
@@ -328,6 +330,8 @@ class monitor final : public sched::ticker {
     const std::scoped_lock held(lock_);
     if (running_)
       return;
+    // Learned from files, with memory of malloc's: before a worker asks for it while somebody is preempted.
+    static_cast<void>(sched::crowded());
     number_ = use_signal();
     ending_.store_relaxed(0);
     const int error = os::start_with_signals_blocked(

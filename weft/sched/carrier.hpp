@@ -115,6 +115,7 @@ class carrier_lender {
  public:
   // Null: there is none now; one may come soon.
   virtual carrier* lend() noexcept = 0;
+  virtual bool more_may_come() noexcept = 0;
   virtual void take_back(carrier* first) noexcept = 0; // a list
 
  protected:

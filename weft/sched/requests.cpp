@@ -71,6 +71,7 @@ void act_on_requests() {
         unit::unwinding); // relaxed: only this thread looks; destructors that wait must not throw
     if (self.operations->end != nullptr)
       self.operations->end(self); // does not return
+    const user_code_section out;  // to throw is to allocate
     throw unit::exit_request{true};
   }
   if ((asked & unit::migration_requested) != 0) {

@@ -11,6 +11,7 @@
 #include "weft/sched/group.hpp"
 #include "weft/sched/priority.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/unit/extension.hpp"
 
 namespace weft::sched {
 
@@ -79,13 +80,48 @@ user_mode::user_mode(descriptor& u, preemption kind) noexcept
     mine_.end = &end;
 }
 
+namespace {
+
+bool runs_a_thread() noexcept {
+  return on_worker() && here().current->kind() == unit::kind_thread;
+}
+
+// Others run meanwhile: who makes kernel threads may wait for a lock of libc's, whose owner may have been
+// preempted on this worker.
+tls_block& bind_block() {
+  tls_lender& lender = *lender_of_tls.load(std::memory_order_acquire);
+  for (;;) {
+    if (tls_block* const block = lender.bind())
+      return *block;
+    if (runs_a_thread()) {
+      yield_preempted(false, false);
+    } else {
+      lender.await_bound();
+    }
+  }
+}
+
+// The same: destructors of thread-locals run.
+void unbind_block(tls_block& block, bool may_yield) noexcept {
+  tls_lender& lender = *lender_of_tls.load(std::memory_order_acquire);
+  lender.unbind(block);
+  while (!lender.has_ended(block)) {
+    if (may_yield) {
+      yield_preempted(false, false);
+    } else {
+      lender.await_end(block);
+    }
+  }
+}
+
+} // namespace
+
 void user_mode::attach(descriptor& u, preemption kind) {
-  tls_block* const bound =
-      kind == preemption::bound_tls ? &lender_of_tls.load(std::memory_order_acquire)->bind() : nullptr;
-  auto* made = ::new (std::nothrow) user_mode(u, kind);
+  tls_block* const bound = kind == preemption::bound_tls ? &bind_block() : nullptr;
+  auto* made = new (std::nothrow) user_mode(u, kind);
   if (made == nullptr) {
     if (bound != nullptr)
-      lender_of_tls.load(std::memory_order_acquire)->unbind(*bound);
+      unbind_block(*bound, runs_a_thread());
     throw std::bad_alloc();
   }
   made->bound_ = bound;
@@ -101,8 +137,12 @@ base::atomic<std::uint32_t>& user_mode::live() noexcept {
 }
 
 void user_mode::detach(descriptor& u) noexcept {
-  if (user_mode* m = of(u))
-    m->finish();
+  user_mode* const m = of(u);
+  if (m == nullptr)
+    return;
+  if (runs_a_thread() && here().current == &u)
+    return m->finish_running();
+  m->finish();
 }
 
 user_mode* user_mode::of(const descriptor& u) noexcept {
@@ -119,10 +159,17 @@ user_mode* user_mode::of(const descriptor& u) noexcept {
 void user_mode::finish() noexcept {
   unit_.traits.fetch_and_relaxed(~std::uint64_t{unit::preemptible});
   unit_.operations = real_;
-  live().fetch_sub_relaxed(1);
   if (bound_ != nullptr)
-    lender_of_tls.load(std::memory_order_acquire)->unbind(*bound_);
+    unbind_block(*bound_, false);
+  live().fetch_sub_relaxed(1);
   delete this;
+}
+
+// For the thread itself, at its end.
+void user_mode::finish_running() noexcept {
+  if (tls_block* const block = std::exchange(bound_, nullptr))
+    unbind_block(*block, true);
+  finish();
 }
 
 void user_mode::run(descriptor& u) {
@@ -131,12 +178,13 @@ void user_mode::run(descriptor& u) {
     user_mode& self;
     ~in_runtime_again() {
       self.enter_runtime();
-      self.finish();
+      self.finish_running();
     }
   } at_end{self};
   const unit::operations& real = *self.real_;
   self.leave_runtime();
   real.run(u);
+  unit::run_local_destructors(u); // the user's code still
 }
 
 void user_mode::drop(descriptor& u) {
@@ -147,7 +195,7 @@ void user_mode::drop(descriptor& u) {
 
 void user_mode::end(descriptor& u) {
   enter_runtime_for_good();
-  of(u)->finish();
+  of(u)->finish_running();
   u.operations->end(u);
   base::panic("a thread was continued after its end");
 }
@@ -239,7 +287,7 @@ void user_mode::go_to_user_mode(worker& w) noexcept {
 
 void user_mode::leave_runtime() noexcept {
   for (;;) {
-    leave_home();
+    wait_away_from_home();
     await_block();
     return_to_user_mode();
     // A tick that came before the front was seen is in `pending_`; a later one preempts by itself.
@@ -260,6 +308,19 @@ void user_mode::leave_home() noexcept {
     return;
   if (carrier* spare = take_spare(w))
     move_worker(w, *spare);
+}
+
+// Where one may come soon it is waited for: a thread that computes at home can never be preempted. Others run
+// meanwhile: the owner of a lock that whoever makes spares waits for may be among them.
+void user_mode::wait_away_from_home() noexcept {
+  for (;;) {
+    leave_home();
+    if (!keeps_away_from_homes_ || !here().on->is_home())
+      return;
+    if (!lender_of_carriers.load(std::memory_order_acquire)->more_may_come())
+      return;
+    yield_preempted(false, false);
+  }
 }
 
 // If this worker's next thread is one that waits on a kernel thread of its own: takes it, and puts this one,

@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "weft/base/export.hpp"
+#include "weft/os/own_heap.hpp"
 #include "weft/sched/worker.hpp"
 
 namespace weft::sched {
@@ -48,11 +49,15 @@ class tls_lender {
   virtual tls_block* lend() noexcept = 0;
   virtual bool more_may_come() noexcept = 0;
   virtual void take_back(tls_block* first) noexcept = 0; // a list
-  // One that nobody had before, with its thread-locals as they begin. Errors: std::system_error,
-  // std::bad_alloc.
-  virtual tls_block& bind() = 0;
-  // Its kernel thread ends, and has run the destructors of its thread-locals when this returns.
+  // One that nobody had before, with its thread-locals as they begin. Null: one is being made; ask again,
+  // after await_bound() where no thread waits for this kernel thread. Errors: std::system_error.
+  virtual tls_block* bind() = 0;
+  virtual void await_bound() noexcept = 0;
+  // Its kernel thread ends, and runs the destructors of its thread-locals; has_ended() tells when it has,
+  // once, and may be asked for after await_end().
   virtual void unbind(tls_block& block) noexcept = 0;
+  virtual bool has_ended(tls_block& block) noexcept = 0;
+  virtual void await_end(tls_block& block) noexcept = 0;
 
  protected:
   ~tls_lender() = default;
@@ -64,10 +69,11 @@ WEFT_API extern std::atomic<tls_lender*> lender_of_tls;
 // Ownership: the thread, and before its start and while it is ready whoever holds its unit; `pending` is
 // anyone's. Invariant: weft_current_worker == &front on a kernel thread exactly while the thread runs in user
 // mode there.
-class WEFT_API user_mode {
+class WEFT_API user_mode : public os::on_own_heap {
  public:
-  // Makes `u`, whose operations and traits are set and which is in no pool, preemptible. Errors:
-  // std::bad_alloc; of bound_tls also what bind() throws; nothing has changed then.
+  // Makes `u`, whose operations and traits are set and which is in no pool, preemptible. Switches: for
+  // bound_tls, while its block is made. Errors: std::bad_alloc; of bound_tls also what bind() throws; nothing
+  // has changed then.
   static void attach(descriptor& u, preemption kind);
   // Undoes it, for one that is not submitted after all.
   static void detach(descriptor& u) noexcept;
@@ -116,6 +122,7 @@ class WEFT_API user_mode {
   descriptor* start_direct_hand_off(worker& w) noexcept;
   [[nodiscard]] bool is_captive() const noexcept { return captive_on_ != nullptr; }
   void leave_home() noexcept;
+  void wait_away_from_home() noexcept;
   worker& come_back() noexcept;
   void go_to_user_mode(worker& w) noexcept;
   void take_block(worker& w) noexcept;
@@ -127,6 +134,7 @@ class WEFT_API user_mode {
   }
   void give_block_back(worker& w) noexcept;
   void finish() noexcept;
+  void finish_running() noexcept;
 
   // As large as a worker, for inlined code takes it for one: addresses of members are formed, and what is
   // read behind the front is zero.
@@ -173,6 +181,30 @@ class [[nodiscard]] runtime_section {
     thread_ = &user_mode::behind(front);
     thread_->enter_runtime();
   }
+  user_mode* thread_ = nullptr;
+};
+
+// The opposite, for a callback of the user's: a thread that may be preempted is back in user mode until the
+// scope ends, and may hold locks of libc's there. Contexts: in the runtime, no lock held. Switches: at its
+// beginning, if a tick came; who calls looks for its worker again.
+class [[nodiscard]] user_code_section {
+ public:
+  user_code_section() noexcept {
+    worker_front& front = sched::here();
+    if (front.attention.any_relaxed(not_a_worker | user_code))
+      return;
+    thread_ = user_mode::of(*static_cast<worker&>(front).current);
+    if (thread_ != nullptr)
+      thread_->leave_runtime();
+  }
+  ~user_code_section() {
+    if (thread_ != nullptr)
+      thread_->enter_runtime();
+  }
+  user_code_section(const user_code_section&) = delete;
+  user_code_section& operator=(const user_code_section&) = delete;
+
+ private:
   user_mode* thread_ = nullptr;
 };
 
