@@ -61,6 +61,12 @@ void drop_info(descriptor& u) noexcept {
   destroy(info);
 }
 
+// Who frees a unit runs the user's code for it.
+[[gnu::noinline]] void run_destructors_in_user_mode(unit_info& info) noexcept {
+  const sched::user_code_section out;
+  run_destructors(info);
+}
+
 [[gnu::noinline]] void end_with_info(descriptor& u, unit_info& info) noexcept {
   if (u.join.is_detached())
     run_destructors(info); // where they may still wait
@@ -213,8 +219,10 @@ namespace {
 void run_preemptible(descriptor& u) {
   const closure& c = closure_of(u);
   c.function(c.argument);
+  if (unit_info* info = c.info.load(std::memory_order_acquire)) // the user's destructors, in user mode
+    end_with_info(u, *info);
   sched::enter_runtime_for_good();
-  settle(u);
+  count_end(u);
 }
 
 } // namespace
@@ -346,8 +354,10 @@ void settle_end(descriptor& u) noexcept {
 void free_ended_unit(descriptor& u) noexcept {
   tell_tool(u, ABT_TOOL_EVENT_THREAD_FREE);
   sched::release_kept_stack(u);
-  if (info_if_any(u) != nullptr) [[unlikely]]
+  if (unit_info* info = info_if_any(u)) [[unlikely]] {
+    run_destructors_in_user_mode(*info);
     drop_info(u);
+  }
   u.operations = &freed_operations;
   sched::free_unit(sched::here(), u);
 }
