@@ -131,8 +131,10 @@ TEST(ABT_thread_create, thousands_at_once) {
   for (std::size_t i = 0; i < many; ++i)
     t.push_back(new_thread(self_pool(), f));
   yield_until([&] { return begun == many; });
-  for (const ABT_thread one : t)
+  for (const ABT_thread one : t) {
+    yield_until([one] { return state_of(one) == ABT_THREAD_STATE_BLOCKED; });
     EXPECT_OK(ABT_thread_resume(one));
+  }
   for (ABT_thread& one : t)
     EXPECT_OK(ABT_thread_free(&one));
 }

@@ -206,6 +206,9 @@ void cell_fixture::SetUp() {
 }
 
 void cell_fixture::TearDown() {
+  // Detached threads have done what the case waited for, and may have been preempted since: their end is
+  // missing, and without workers they would not go on.
+  EXPECT_TRUE(eventually([this] { return runtime::count().units == units_before(); }));
   group_.reset();
   for (const auto& p : mains_)
     EXPECT_TRUE(p->empty());

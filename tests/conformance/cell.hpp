@@ -15,6 +15,7 @@
 
 #include "weft/pool.hpp"
 #include "weft/runtime/runtime.hpp"
+#include "weft/sleep.hpp"
 #include "weft/thread.hpp"
 
 namespace weft::conformance {
@@ -76,7 +77,7 @@ bool eventually(Condition condition) {
   while (!condition()) {
     if (std::chrono::steady_clock::now() > give_up)
       return false;
-    std::this_thread::sleep_for(200us);
+    this_thread::sleep_for(200us); // a worker that waits lets others run
   }
   return true;
 }
@@ -90,6 +91,7 @@ class counted : public ::testing::Test {
  protected:
   void SetUp() override;
   void TearDown() override;
+  [[nodiscard]] std::size_t units_before() const { return before_.units; }
 
  private:
   runtime::census before_{};

@@ -6,20 +6,23 @@ namespace weft::conformance {
 
 std::size_t user_pool::size() const noexcept {
   std::scoped_lock held(lock_);
-  return units_.size();
+  return count_;
 }
 
 void user_pool::do_push(unit_handle& u) {
   std::scoped_lock held(lock_);
-  units_.push_back(&u);
+  if (count_ == ring_.size())
+    throw std::bad_alloc();
+  ring_[(first_ + count_++) % ring_.size()] = &u;
 }
 
 unit_handle* user_pool::do_pop(worker&) {
   std::scoped_lock held(lock_);
-  if (units_.empty())
+  if (count_ == 0)
     return nullptr;
-  unit_handle* u = units_.front();
-  units_.pop_front();
+  unit_handle* u = ring_[first_];
+  first_ = (first_ + 1) % ring_.size();
+  --count_;
   return u;
 }
 

@@ -3,14 +3,15 @@
 // interface.
 #pragma once
 
-#include <deque>
 #include <mutex>
+#include <vector>
 
 #include "weft/pool.hpp"
 
 namespace weft::conformance {
 
-// Nothing but what the interface demands: a mutex around a std::deque.
+// Nothing but what the interface demands: a mutex around a list. It allocates nothing: a pool is called in
+// the runtime, where nobody may wait for a lock of malloc's that a preempted thread holds.
 class user_pool final : public weft::pool {
  public:
   user_pool() : weft::pool(access::mpmc) {}
@@ -22,7 +23,9 @@ class user_pool final : public weft::pool {
 
  private:
   mutable std::mutex lock_;
-  std::deque<unit_handle*> units_;
+  std::vector<unit_handle*> ring_ = std::vector<unit_handle*>(4096); // more than any case has at once
+  std::size_t first_ = 0;
+  std::size_t count_ = 0;
 };
 
 // By concept: a turn for each pool, beginning with the last one.

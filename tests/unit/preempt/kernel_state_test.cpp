@@ -186,8 +186,19 @@ class knows_kernel_thread : public ::testing::TestWithParam<preemption> {
     start_ticking(sched::arrangement::pool_per_worker, 1, std::chrono::seconds(1)); // the monitor keeps still
     thread_attributes a;
     a.preemption = GetParam();
-    thread one(a, first);
-    thread two(a, second);
+    bool both_made = false, first_began = false; // to make a thread may take a yield
+    thread one(a, [&] {
+      while (!both_made)
+        this_thread::yield();
+      first_began = true;
+      first();
+    });
+    thread two(a, [&] {
+      while (!first_began)
+        this_thread::yield();
+      second();
+    });
+    both_made = true;
     one.join();
     two.join();
     EXPECT_TRUE(runtime::stop());

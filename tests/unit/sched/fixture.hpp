@@ -16,14 +16,15 @@
 
 namespace weft::sched::test {
 
-// Two workers that pools and schedulers may ask for, of a group whose only running worker serves a pool of its own and
-// so stays away from the pools under test. They have no kernel thread: as_worker makes the calling one pass for them.
+// Two workers that pools and schedulers may ask for, of a group whose only running worker serves a pool of
+// its own and so stays away from the pools under test. They have no kernel thread: as_worker makes the
+// calling one pass for them.
 class stage {
  public:
   stage() : group_(one_worker()), first_(group_, 1), second_(group_, 2) {
     for (worker* w : {&first_, &second_})
-      w->use_scheduler(
-        std::make_shared<fifo_scheduler>(std::vector<std::shared_ptr<pool>>{make_pool(order::fifo, access::mpmc)}));
+      w->use_scheduler(std::make_shared<fifo_scheduler>(
+          std::vector<std::shared_ptr<pool>>{make_pool(order::fifo, access::mpmc)}));
   }
   worker& first() { return first_; }
   worker& second() { return second_; }
