@@ -70,8 +70,10 @@ abt_machine::abt_machine(const program& p, std::array<ABT_pool, pools> places, s
     check(ABT_eventual_create(sizeof(long), &eventuals_[f]), "eventual_create");
     check(ABT_future_create(1, keep_value, &futures_[f]), "future_create");
   }
-  for (slot& s : slots_)
+  for (slot& s : slots_) {
     check(ABT_eventual_create(0, &s.there), "eventual_create");
+    check(ABT_eventual_create(0, &s.resumed), "eventual_create");
+  }
 }
 
 abt_machine::~abt_machine() {
@@ -95,8 +97,10 @@ abt_machine::~abt_machine() {
     check(ABT_eventual_free(&eventuals_[f]), "eventual_free");
     check(ABT_future_free(&futures_[f]), "future_free");
   }
-  for (slot& s : slots_)
+  for (slot& s : slots_) {
     check(ABT_eventual_free(&s.there), "eventual_free");
+    check(ABT_eventual_free(&s.resumed), "eventual_free");
+  }
 }
 
 // --- the caller ---
@@ -310,10 +314,23 @@ void abt_machine::yield_to(unsigned t) {
   static_cast<void>(ABT_thread_yield_to(handle_of(t))); // not all pools can
 }
 
-void abt_machine::resume(unsigned t) {
-  const ABT_thread other = handle_of(t);
-  while (ABT_thread_resume(other) == ABT_ERR_THREAD) // not suspended yet
+void abt_machine::resume_suspended(void* of) {
+  const slot& s = *static_cast<slot*>(of);
+  ABT_eventual_wait(s.resumed, nullptr);
+  while (ABT_thread_resume(s.handle) == ABT_ERR_THREAD) // not suspended yet
     ABT_thread_yield();
+}
+
+void abt_machine::suspend(unsigned t) {
+  slot& s = slots_[t];
+  check(ABT_eventual_wait(s.there, nullptr), "eventual_wait"); // else the handle may not be there
+  check(ABT_thread_create(places_[t % pools], resume_suspended, &s, ABT_THREAD_ATTR_NULL, nullptr),
+        "thread_create");
+  check(ABT_self_suspend(), "suspend");
+}
+
+void abt_machine::resume(unsigned t) {
+  check(ABT_eventual_set(slots_[t].resumed, nullptr, 0), "eventual_set");
 }
 
 void abt_machine::wait_for_the_rest() {

@@ -26,7 +26,8 @@ class abt_machine {
   void yield(unsigned) { ABT_thread_yield(); }
   void sleep(long us) { check(ABTX_self_sleep(static_cast<double>(us) * 1e-6), "sleep"); }
   void move(unsigned where);
-  void suspend() { check(ABT_self_suspend(), "suspend"); }
+  // A resume that comes too early is not remembered, so a ULT of the slot's own waits for the suspension.
+  void suspend(unsigned t);
   void exit(unsigned) { check(ABT_self_exit(), "exit"); }
   void set_key(unsigned k, long n) { check(ABT_key_set(keys_[k], reinterpret_cast<void*>(n)), "key_set"); }
   long get_key(unsigned k);
@@ -97,11 +98,13 @@ class abt_machine {
   };
   struct slot {
     ABT_eventual there = ABT_EVENTUAL_NULL;
+    ABT_eventual resumed = ABT_EVENTUAL_NULL;
     ABT_thread handle = ABT_THREAD_NULL;
     std::thread foreign{};
     body run{};
   };
 
+  static void resume_suspended(void* of);
   static void run_body(void* f) { (*static_cast<body*>(f))(); }
   void check(int code, const char* what) {
     if (code != ABT_SUCCESS)

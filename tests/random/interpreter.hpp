@@ -192,7 +192,7 @@ class interpreter {
       me.fold(machine_.await_stop(i.a, i.way) ? 1 : 0);
       break;
     default:
-      machine_.suspend();
+      machine_.suspend(t);
     }
   }
 
