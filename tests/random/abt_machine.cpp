@@ -48,7 +48,8 @@ abt_machine::abt_machine(const program& p, std::array<ABT_pool, pools> places, s
     check(ABT_cond_create(&s.changed), "cond_create");
   }
   for (channel& c : channels_) {
-    c.capacity = is_unbounded(static_cast<unsigned>(&c - channels_.data())) ? SIZE_MAX : 1;
+    const auto number = static_cast<unsigned>(&c - channels_.data());
+    c.capacity = is_unbounded(number) ? SIZE_MAX : std::max<std::size_t>(p.capacity[number], 1);
     check(ABT_mutex_create(&c.lock), "mutex_create");
     check(ABT_cond_create(&c.changed), "cond_create");
   }

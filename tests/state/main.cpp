@@ -77,8 +77,10 @@ int test(const char* name, std::int64_t enough) {
   c.kept = promises_of(kind);
   // The others run on blocks that they borrow, or on kernel threads that are no worker's.
   c.changes_kernel_thread = kind == preemption::none || kind == preemption::signal_yield;
-  for (unsigned w = 0; w < 2; ++w)
-    c.there[w] = runtime::default_group().member(w).hot;
+  for (unsigned w = 0; w < 2; ++w) { // each names its own once it runs
+    while ((c.there[w] = runtime::default_group().member(w).main_pool.load_acquire()) == nullptr)
+      this_thread::yield();
+  }
   run(c, kind, enough);
   std::printf("%s: %lld migrations, %zu preemptions: %s\n", name, static_cast<long long>(c.migrations.load()),
               preempt::counts().preemptions, c.broken != nullptr ? c.broken.load() : "all kept");
