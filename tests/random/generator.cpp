@@ -317,8 +317,8 @@ class generator {
     switch (what) {
     case op::compute:
       return append(t, what, 0, below(2000));
-    case op::sleep:
-      return append(t, what, 0, below(60));
+    case op::sleep: // in C threads are cancelled there too
+      return (dialect_.unwinds || !made_.threads[t].cancellable) && append(t, what, 0, below(60));
     case op::set_key:
       return append(t, what, below(keys), some_number());
     case op::get_key:
