@@ -171,8 +171,9 @@ int replay(const options& o) {
 
 // One fault: found, shrunk to a few instructions, found again in what the text is read back as, and gone
 // without it.
-bool finds(sabotage what, const char* name, std::size_t at_most, options o) {
+bool finds(sabotage what, const char* name, unsigned every, std::size_t at_most, options o) {
   o.how.broken = what;
+  o.how.every = every;
   o.how.limit = std::chrono::milliseconds(1500);
   o.shrinking = std::chrono::seconds(12);
   const verdict v = run_all(o);
@@ -194,10 +195,11 @@ bool finds(sabotage what, const char* name, std::size_t at_most, options o) {
 }
 
 int self_test(const options& o) {
-  // Of some 80; the time allows no better where each failure is a hang.
-  bool all = finds(sabotage::lock, "lock", 25, o);
-  all &= finds(sabotage::release, "release", 40, o);
-  all &= finds(sabotage::key, "key", 15, o);
+  // Of some 80; the time allows no better where each failure is a hang. A program releases little, and more
+  // often than it must.
+  bool all = finds(sabotage::lock, "lock", 50, 25, o);
+  all &= finds(sabotage::release, "release", 3, 60, o);
+  all &= finds(sabotage::key, "key", 50, 15, o);
   return all ? 0 : 1;
 }
 
