@@ -242,6 +242,8 @@ class generator {
     case op::release: {
       const unsigned s = below(semaphores);
       const long n = 1 + below(3);
+      if (made_.threads[t].kind == unit_kind::tasklet && made_.semaphore[s] != semaphore_kind::semaphore)
+        return false;
       if (!append(t, what, s, n))
         return false;
       permits_[s] += n;

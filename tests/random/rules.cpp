@@ -143,6 +143,9 @@ class checker {
       complain("in a body", static_cast<unsigned>(i.what));
     if ((i.what == op::call || i.what == op::post) && program_.lock[i.a] != lock_kind::delegator)
       complain("that lock is no delegator", i.a);
+    if (i.what == op::release && me.kind == unit_kind::tasklet &&
+        program_.semaphore[i.a] != semaphore_kind::semaphore)
+      complain("a tasklet may not wait for a mutex", i.a);
     if (i.what == op::share && program_.lock[i.a] != lock_kind::shared)
       complain("that lock is not shared", i.a);
     check_parties(i);
