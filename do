@@ -88,6 +88,7 @@ need_for() {
     demo) need libtbb-dev libcli11-dev ;;
     test)
       need libgtest-dev libtbb-dev libcli11-dev libboost-dev
+      need --optional libjemalloc2 libmimalloc2.0 libmimalloc3
       need --optional libdw-dev libelf-dev g++-12 gdb valgrind linux-perf linux-tools-generic libunwind-dev libbenchmark-dev
       need --optional g++-aarch64-linux-gnu g++-powerpc64le-linux-gnu g++-riscv64-linux-gnu qemu-user googletest make \
         xz-utils
@@ -102,7 +103,10 @@ need_for() {
       clang=$(newest_clang)
       if [ -n "$clang" ]; then need --optional "clang-$clang" "libomp-$clang-dev"; fi
       ;;
-    soak) need libgtest-dev libtbb-dev libcli11-dev libboost-dev ;;
+    soak)
+      need libgtest-dev libtbb-dev libcli11-dev libboost-dev
+      need --optional libjemalloc2 libmimalloc2.0 libmimalloc3
+      ;;
     install) need libcli11-dev; need --optional libdw-dev libelf-dev ;;
     core) ;;
     *) echo "unknown verb $1" >&2; exit 2 ;;
@@ -273,6 +277,7 @@ verb_soak() {
   build dev
   end=$((SECONDS + minutes * 60))
   export WEFT_STRESS_SECONDS=${WEFT_STRESS_SECONDS:-30} WEFT_STRESS_SEED
+  export WEFT_RANDOM_PROGRAMS=${WEFT_RANDOM_PROGRAMS:-1000000} WEFT_STATE_MIGRATIONS=${WEFT_STATE_MIGRATIONS:-10000000}
   while [ $SECONDS -lt $end ]; do
     round=$((round + 1))
     WEFT_STRESS_SEED=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')

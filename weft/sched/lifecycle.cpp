@@ -124,7 +124,11 @@ void complete(worker& w, descriptor& u) noexcept {
   descriptor& u = *here().current;
   if (u.has(unit::extended))
     memory::verify_canary(*u.stack); // while the name is still there; giving the stack back looks again
-  end_hosted(u);                     // SWITCH: destructors are the user's code
+  // A child hands its creator on where that has left or is asked to do something (end_before_parent).
+  // Destructors may wait for it, and may hand on others themselves.
+  if (descriptor* const creator = std::exchange(here().handed, nullptr))
+    put_back(*creator);
+  end_hosted(u); // SWITCH: destructors are the user's code
   worker& w = here();
   w.note(trace::event::stop_end, &u);
   w.handed = next;

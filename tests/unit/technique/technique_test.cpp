@@ -112,6 +112,25 @@ TEST_P(techniques, run_to_their_end) {
   });
 }
 
+// A child that keeps its stack ends the slow way; its creator, which it holds by then, must not be forgotten
+// there.
+TEST_P(techniques, child_cancels_its_creator) {
+  bool unwound = false;
+  thread creator([&unwound] {
+    const struct mark {
+      bool& word;
+      ~mark() { word = true; }
+    } at_end{unwound};
+    unit::descriptor& self = *sched::here().current;
+    thread child(attributes(), [&self] { sched::request_cancel(self); });
+    child.join();
+    for (;;)
+      this_thread::yield();
+  });
+  ASSERT_TRUE(creator.try_join_for(std::chrono::seconds(30)));
+  EXPECT_TRUE(unwound);
+}
+
 TEST_P(techniques, yield) {
   nested([] {
     std::atomic<int> rounds{0};
