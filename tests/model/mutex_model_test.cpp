@@ -4,6 +4,7 @@
 // weft/sync/README.md.
 #include "tests/model/checker/model.hpp"
 #include "tests/model/expect.hpp"
+#include "tests/model/mutations.hpp"
 #include "weft/sync/wait_slot.hpp"
 
 #include <gtest/gtest.h>
@@ -206,6 +207,15 @@ TEST(mutex_mutation, heavy_fence_removed) {
 }
 TEST(mutex_mutation, heavy_fence_weakened_to_a_full_one) {
   expect_fails(bounds(3, 3), "deadlock", [] { counting<heavy_weakened>(2, 1); });
+}
+
+// --- every order that is not needed is known ---
+
+TEST(mutex_weakened, slot_and_word) {
+  model::expect_every_weakening_is_found({{model::exactly(3, 3), [] { counting(2, 1); }},
+                                          {model::exactly(3, 2), [] { counting(2, 2); }},
+                                          {model::exactly(3, 2), [] { counting(2, 2, true); }}},
+                                         {});
 }
 
 } // namespace
