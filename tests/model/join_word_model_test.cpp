@@ -215,7 +215,14 @@ TEST(join_word_weakened, word) {
   using weft::model::exactly;
   weft::model::expect_every_weakening_is_found(
       {{exactly(3, 3), [] { join_by_thread(true); }}, {exactly(3, 3), [] { timed_join_then_detach(true); }}},
-      {});
+      {{"join_word.hpp: join_word::withdraw: cas -> acquire",
+        "the joiner has written nothing that the unit reads"},
+       {"join_word.hpp: join_word::withdraw: cas -> release",
+        "if it fails, wait_until_done() acquires what the unit did"},
+       {"join_word.hpp: join_word::detach: cas -> acquire",
+        "who detaches has written nothing that the end of the unit reads"},
+       {"join_word.hpp: join_word::detach: cas -> release",
+        "has_ended() in the scenario acquires what the unit did before it is read"}});
 }
 
 } // namespace

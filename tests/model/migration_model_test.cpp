@@ -24,6 +24,7 @@ using model::check;
 using model::exactly;
 using model::expect_every_weakening_is_found;
 using model::expect_passes;
+using model::expect_walks_pass;
 using model::runtime::bare_worker;
 
 /// A unit that yields some times, then ends.
@@ -146,26 +147,56 @@ void two_requesters() {
 }
 
 TEST(migration_model, between_shared_pools) {
-  expect_passes(bounds(2, 1), [] { two_workers_and_a_requester({shared, shared}, 1, 2); });
+  expect_passes(bounds(1, 2), [] { two_workers_and_a_requester({shared, shared}, 1, 2); });
 }
 TEST(migration_model, between_owned_pools) {
-  expect_passes(bounds(2, 1), [] { two_workers_and_a_requester({owned, owned}, 1, 2); });
+  expect_passes(bounds(2, 0), [] { two_workers_and_a_requester({owned, owned}, 1, 2); });
 }
 TEST(migration_model, from_an_owned_to_a_shared_pool) {
-  expect_passes(bounds(2, 1), [] { two_workers_and_a_requester({owned, shared}, 1, 2); });
+  expect_passes(bounds(1, 1), [] { two_workers_and_a_requester({owned, shared}, 1, 2); });
 }
 TEST(migration_model, two_units) {
   expect_passes(bounds(1, 1), [] { two_workers_and_a_requester({shared, shared}, 2, 2); });
 }
 TEST(migration_model, two_requesters) {
-  expect_passes(bounds(1, 1), two_requesters);
+  expect_passes(bounds(1, 0), two_requesters);
+  expect_walks_pass({}, 10'000, two_requesters);
 }
 
 TEST(migration_weakened, pools_and_requests) {
   expect_every_weakening_is_found(
-      {{exactly(2, 1), [] { two_workers_and_a_requester({shared, shared}, 1, 2); }},
+      {{exactly(1, 1), [] { two_workers_and_a_requester({shared, shared}, 1, 2); }},
        {exactly(1, 1), [] { two_workers_and_a_requester({owned, owned}, 1, 2); }}},
-      {});
+      {{"pool.cpp: pool::~pool: store -> relaxed", "before the threads start and after they have ended"},
+       {"pool.cpp: pool::attach: store -> relaxed", "before the threads start and after they have ended"},
+       {"pool.cpp: pool::publish_servers: store -> relaxed",
+        "before the threads start and after they have ended"},
+       {"requests.cpp: sched::apply_migration: rmw -> acquire",
+        "for who waits until the unit has moved: nobody here"},
+       {"requests.cpp: sched::apply_migration: rmw -> release",
+        "for who waits until the unit has moved: nobody here"},
+       {"worker.hpp: worker::ask: rmw -> acquire", "these workers look into their inboxes unasked"},
+       {"worker.hpp: worker::ask: rmw -> release", "these workers look into their inboxes unasked"},
+       {"descriptor.hpp: pool_reference::publish: store -> relaxed",
+        "a hint where to look; the pool decides under its lock, by the mark or as the owner"},
+       {"descriptor.hpp: pool_reference::get: load -> relaxed",
+        "a hint where to look; the pool decides under its lock, by the mark or as the owner"},
+       {"extension.cpp: extension_lock::extension_lock: rmw -> acquire",
+        "traits are changed by acq_rel operations one after the other: one of them alone is not missed"},
+       {"extension.cpp: extension_lock::extension_lock: rmw -> release",
+        "traits are changed by acq_rel operations one after the other: one of them alone is not missed"},
+       {"extension.cpp: extension_lock::~extension_lock: rmw -> acquire",
+        "traits are changed by acq_rel operations one after the other: one of them alone is not missed"},
+       {"extension.cpp: extension_lock::~extension_lock: rmw -> release",
+        "traits are changed by acq_rel operations one after the other: one of them alone is not missed"},
+       {"extension.cpp: unit::extend_locked: rmw -> acquire",
+        "traits are changed by acq_rel operations one after the other: one of them alone is not missed"},
+       {"extension.cpp: unit::extend_locked: rmw -> release",
+        "traits are changed by acq_rel operations one after the other: one of them alone is not missed"},
+       {"extension.cpp: unit::request_migration: rmw -> acquire",
+        "traits are changed by acq_rel operations one after the other: one of them alone is not missed"},
+       {"extension.cpp: unit::request_migration: rmw -> release",
+        "traits are changed by acq_rel operations one after the other: one of them alone is not missed"}});
 }
 
 } // namespace

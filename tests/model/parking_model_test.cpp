@@ -245,7 +245,12 @@ TEST(parking_weakened, parking) {
       {{exactly(2, 2), [] { two_pushers_one_worker<parking_fences>(); }},
        {exactly(3, 3), searcher_finds_other_work<parking_fences>},
        {exactly(2, 2), [] { two_pushers_one_worker<parking_fences>(1); }}},
-      {});
+      {{"parking.hpp: parking_spot::try_notify: load -> relaxed",
+        "orders the bell of a watcher: there is none here"},
+       {"parking.hpp: parking_spot::try_notify: cas -> acquire",
+        "the unit is found through its container, which orders it"},
+       {"parking.hpp: parking_spot::try_notify: cas -> release",
+        "orders the bell of a watcher: there is none here"}});
 }
 
 } // namespace

@@ -402,32 +402,56 @@ TEST_P(sync_model, future_broken_promise) {
 // --- every order that is not needed is known ---
 
 TEST(sync_weakened, condition_variable) {
-  expect_every_weakening_is_found({{exactly(2, 1), [] { two_takers_and_a_giver(who::threads, false); }},
-                                   {exactly(2, 1), [] { two_takers_and_a_giver(who::foreign, false); }},
-                                   {exactly(3, 2), [] { destroyed_by_the_notified(who::foreign); }}},
-                                  {});
+  expect_every_weakening_is_found(
+      {{exactly(2, 1), [] { two_takers_and_a_giver(who::threads, false); }},
+       {exactly(2, 1), [] { two_takers_and_a_giver(who::foreign, false); }},
+       {exactly(3, 2), [] { destroyed_by_the_notified(who::foreign); }}},
+      {{"wait_word.hpp: wait_word::fall_asleep: cas -> release",
+        "who falls asleep learns nothing: what the decision published is acquired by load() after it"},
+       {"wait_word.hpp: wait_word::decide: cas -> acquire",
+        "the user's lock orders what the notifier did; sync_weakened.future finds it"},
+       {"wait_word.hpp: wait_word::load: load -> relaxed", "the same"}});
 }
 TEST(sync_weakened, shared_mutex) {
-  expect_every_weakening_is_found({{exactly(2, 1), [] { destroyed_by_the_last(who::threads); }},
-                                   {exactly(2, 1), [] { destroyed_by_the_last(who::foreign); }},
-                                   {exactly(1, 1), [] { writers_and_readers(who::foreign); }}},
-                                  {});
+  expect_every_weakening_is_found(
+      {{exactly(2, 1), [] { destroyed_by_the_last(who::threads); }},
+       {exactly(2, 1), [] { destroyed_by_the_last(who::foreign); }},
+       {exactly(1, 1), [] { writers_and_readers(who::foreign); }}},
+      {{"wait_word.hpp: wait_word::fall_asleep: cas -> release",
+        "who falls asleep learns nothing: what the decision published is acquired by load() after it"}});
 }
 TEST(sync_weakened, barrier) {
-  expect_every_weakening_is_found({{exactly(2, 1), [] { barrier_destroyed_by_the_first_back(who::foreign); }},
-                                   {exactly(2, 1), [] { barrier_destroyed_by_the_first_back(who::threads); }},
-                                   {exactly(1, 1), [] { three_at_a_barrier(who::threads, 1); }}},
-                                  {});
+  expect_every_weakening_is_found(
+      {{exactly(2, 1), [] { barrier_destroyed_by_the_first_back(who::foreign); }},
+       {exactly(2, 1), [] { barrier_destroyed_by_the_first_back(who::threads); }},
+       {exactly(1, 1), [] { three_at_a_barrier(who::threads, 1); }}},
+      {{"wait_word.hpp: wait_word::fall_asleep: cas -> release",
+        "who falls asleep learns nothing: what the decision published is acquired by load() after it"}});
 }
 TEST(sync_weakened, future) {
-  expect_every_weakening_is_found({{exactly(2, 2), [] { a_promise_and_two_futures(who::foreign); }},
-                                   {exactly(2, 1), [] { two_promises_race(who::threads); }}},
-                                  {});
+  expect_every_weakening_is_found(
+      {{exactly(2, 2), [] { a_promise_and_two_futures(who::foreign); }},
+       {exactly(2, 1), [] { two_promises_race(who::threads); }}},
+      {{"shared_state.hpp: shared_state_base::forget: rmw -> acquire",
+        "the checker sees a use after the destruction, not a destruction that is unordered after a use"},
+       {"shared_state.hpp: shared_state_base::forget: rmw -> release",
+        "the checker sees a use after the destruction, not a destruction that is unordered after a use"},
+       {"shared_state.hpp: shared_state_base::claim: rmw -> acquire",
+        "one winner by the modification order; publish() publishes"},
+       {"shared_state.hpp: shared_state_base::claim: rmw -> release", "one winner by the modification order"},
+       {"shared_state.hpp: shared_state_base::retrieve: rmw -> acquire", "one caller here"},
+       {"shared_state.hpp: shared_state_base::retrieve: rmw -> release", "one caller here"},
+       {"wait_word.hpp: wait_word::fall_asleep: cas -> release",
+        "who falls asleep learns nothing: what the decision published is acquired by load() after it"}});
 }
 TEST(sync_weakened, latch) {
-  expect_every_weakening_is_found({{exactly(2, 2), [] { latch_destroyed_by_the_waiter(who::foreign); }},
-                                   {exactly(2, 1), [] { latch_destroyed_by_the_waiter(who::threads); }}},
-                                  {});
+  expect_every_weakening_is_found(
+      {{exactly(2, 2), [] { latch_destroyed_by_the_waiter(who::foreign); }},
+       {exactly(2, 1), [] { latch_destroyed_by_the_waiter(who::threads); }}},
+      {{"latch.cpp: latch::count_down: cas -> release",
+        "only the last step reads what others did, by the read-modify-write under the lock"},
+       {"wait_word.hpp: wait_word::fall_asleep: cas -> release",
+        "who falls asleep learns nothing: what the decision published is acquired by load() after it"}});
 }
 
 } // namespace

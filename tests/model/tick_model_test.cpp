@@ -14,6 +14,7 @@ namespace {
 
 using model::bounds;
 using model::check;
+using model::expect_fails;
 using model::expect_passes;
 using model::runtime::machine;
 using model::runtime::on_tick;
@@ -81,8 +82,11 @@ void flags_and_signals(int times) {
   m.run();
 }
 
-TEST(tick_model, one_signal_at_any_moment) {
-  expect_passes(bounds(2, 2), [] { one_signal(2); });
+// The one moment when a signal is forgotten: between the store of the thread's serial and its front in
+// go_to_user_mode() the handler sees the worker and leaves a flag, which is looked at no more. So ticks are
+// repeated, by the monitor while somebody waits and by timers always: below.
+TEST(tick_model, one_signal_may_come_too_late_for_the_flag) {
+  expect_fails(bounds(2, 2), "livelock", [] { one_signal(2); });
 }
 TEST(tick_model, flags_then_signals) {
   expect_passes(bounds(2, 1), [] { flags_and_signals(1); });

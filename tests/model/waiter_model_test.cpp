@@ -135,7 +135,8 @@ TEST(waiter_weakened, word) {
   using weft::model::exactly;
   weft::model::expect_every_weakening_is_found(
       {{exactly(3, 3), [] { notifier_timer_and_stop(true); }}, {exactly(3, 3), [] { foreign_wait(true); }}},
-      {});
+      {{"wait_word.hpp: wait_word::fall_asleep: cas -> release",
+        "who falls asleep learns nothing: what the decision published is acquired by load() after it"}});
 }
 
 } // namespace

@@ -7,7 +7,6 @@
 
 #include "tests/model/checker/model.hpp"
 #include "tests/model/expect.hpp"
-#include "tests/model/mutations.hpp"
 #include "weft/base/atomic.hpp"
 #include "weft/os/doorbell.hpp"
 #include "weft/os/futex.hpp"
@@ -228,13 +227,6 @@ TEST(watch_model_mutants, the_watch_is_not_handed_on) {
 }
 TEST(watch_model_mutants, no_fence_before_the_watch_is_looked_at) {
   expect_fails(walks(), "wait", [] { two_events<without_parking_fence>(); });
-}
-
-// --- every order that is not needed is known ---
-
-TEST(watch_weakened, watch) {
-  weft::model::expect_every_weakening_is_found(
-      {{weft::model::exactly(2, 2), [] { two_events<parking_fences>(); }}}, {});
 }
 
 } // namespace

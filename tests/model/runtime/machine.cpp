@@ -186,16 +186,24 @@ void machine::live_at_home(sched::worker& w) {
 void machine::loop(sched::worker& w) {
   while (left_ != 0) {
     unit::descriptor* u = std::exchange(w.handed, nullptr);
-    if (u == nullptr && !w.local.empty())
-      u = w.local.pop(w);
     if (u == nullptr)
-      u = pool_->pop(w);
+      u = pick(w);
     if (u == nullptr) {
       relax();
     } else {
       continue_or_start(w, *u);
     }
   }
+}
+
+// As worker::pick(): in turn.
+unit::descriptor* machine::pick(sched::worker& w) {
+  if (!w.local.empty() && !std::exchange(w.local_had_turn, true))
+    return w.local.pop(w);
+  w.local_had_turn = false;
+  if (unit::descriptor* const u = pool_->pop(w))
+    return u;
+  return w.local.empty() ? nullptr : w.local.pop(w);
 }
 
 void machine::continue_or_start(sched::worker& w, unit::descriptor& u) {

@@ -64,6 +64,7 @@ class machine final : public sched::carrier_lender {
  private:
   void live_at_home(sched::worker& w);
   void loop(sched::worker& w);
+  unit::descriptor* pick(sched::worker& w);
   void continue_or_start(sched::worker& w, unit::descriptor& u);
   static void enter(void* u);
 
