@@ -76,7 +76,7 @@ TEST(hand_off_model, one_worker_through_its_loop) {
   expect_passes(bounds(1, 1), [] { threads_compute(own, 1, 2, machine::list::shared, 2, 2); });
 }
 TEST(hand_off_model, one_worker_from_captive_to_captive) {
-  expect_passes(bounds(1, 0), [] { threads_compute(own, 1, 3, machine::list::own_fifo, 2, 2); });
+  expect_passes(bounds(1, 0), [] { threads_compute(own, 1, 2, machine::list::own_fifo, 2, 2); });
 }
 TEST(hand_off_model, two_workers) {
   expect_passes(bounds(1, 0), [] { threads_compute(own, 2, 2, machine::list::shared, 2, 1); });
@@ -117,7 +117,7 @@ TEST(hand_off_model, a_thread_blocks_and_comes_back) {
   expect_passes(bounds(1, 0), [] { threads_block(1, 2, 3); });
 }
 TEST(hand_off_model, a_thread_blocks_and_another_worker_fetches_it) {
-  expect_passes(bounds(1, 0), [] { threads_block(2, 2, 2); });
+  expect_passes(bounds(1, 0), [] { threads_block(2, 2, 1); });
   expect_walks_pass({}, 20'000, [] { threads_block(2, 3, 4); });
 }
 

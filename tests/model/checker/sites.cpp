@@ -26,8 +26,15 @@ bool is_under_test(const std::source_location& where, operation what) {
          (file.find("weft/") != file.npos && file.find("tests/") == file.npos);
 }
 
+// "weft/room/file": what comes before may differ from one translation unit to the next.
+std::string_view file_of(const std::source_location& where) {
+  const std::string_view path = where.file_name();
+  const std::size_t at = path.rfind("weft/");
+  return at == path.npos ? path : path.substr(at);
+}
+
 bool same(const std::source_location& a, const std::source_location& b) {
-  return a.line() == b.line() && a.column() == b.column() && std::strcmp(a.file_name(), b.file_name()) == 0;
+  return a.line() == b.line() && a.column() == b.column() && file_of(a) == file_of(b);
 }
 
 void note(operation what, std::memory_order asked) {
@@ -119,8 +126,8 @@ void start_noting() {
 std::vector<mutation> stop_noting() {
   noting = false;
   std::sort(noted.begin(), noted.end(), [](const place& a, const place& b) {
-    return std::tuple(std::string_view(a.where.file_name()), a.where.line(), a.where.column()) <
-           std::tuple(std::string_view(b.where.file_name()), b.where.line(), b.where.column());
+    return std::tuple(file_of(a.where), a.where.line(), a.where.column()) <
+           std::tuple(file_of(b.where), b.where.line(), b.where.column());
   });
   std::vector<mutation> all;
   for (const place& p : noted) {
