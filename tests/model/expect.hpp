@@ -2,8 +2,8 @@
 // What the model tests expect of the checker: all executions within bounds pass, or one fails for the given
 // reason. Each says how many executions there were.
 //
-// WEFT_MODEL_DEPTH=n looks deeper: n preemptions and n stale reads more than a test asks for (depth first, the
-// first million executions), then n times 20,000 random executions. Their seed is WEFT_STRESS_SEED or
+// WEFT_MODEL_DEPTH=n looks deeper: n preemptions and n stale reads more than a test asks for (depth first,
+// the first million executions), then n times 20,000 random executions. Their seed is WEFT_STRESS_SEED or
 // drawn, and printed.
 #pragma once
 

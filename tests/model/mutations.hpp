@@ -103,6 +103,7 @@ inline void expect_every_weakening_is_found(const std::vector<scenario>& scenari
     const bool caught =
         mutations::is_found(weak, listed == excused.end() ? scenarios : deeper, executions);
     found += caught ? 1 : 0;
+    std::printf("%s: %s\n", caught ? "found" : "not found", name.c_str());
     if (listed == excused.end()) {
       EXPECT_TRUE(caught) << "not found, and not excused: " << name;
     } else if (caught) {

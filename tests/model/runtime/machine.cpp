@@ -214,7 +214,8 @@ void machine::continue_or_start(sched::worker& w, unit::descriptor& u) {
     return;
   }
   job& j = job_of(u);
-  u.stack = reinterpret_cast<weft::memory::stack_record*>(j.stack); // not null: it has started; nobody looks there
+  // Not null: it has started. Nobody looks there.
+  u.stack = reinterpret_cast<weft::memory::stack_record*>(j.stack);
   struct start {
     machine* self;
     job* which;
