@@ -12,7 +12,7 @@ usage: ./do VERB
   demo [--quick]            count the UTS trees, one thread a node; writes a page with the results
   test [--quick]            every build and every test; --quick: the gcc build only
   bench [SUITE] [--quick]   benchmarks against the peers that are installed
-  soak [MINUTES]            stress tests with fresh seeds, 60 minutes unless said
+  soak [MINUTES]            stress tests with fresh seeds and deeper model tests, 60 minutes unless said
   install PREFIX            build and install the library and the tool weft
   deps VERB                 install what VERB needs, nothing else
   help                      this text
@@ -284,6 +284,11 @@ verb_soak() {
     say "round $round, WEFT_STRESS_SEED=$WEFT_STRESS_SEED, $(((end - SECONDS + 59) / 60)) minutes left"
     ctest --preset dev -L stress --output-on-failure --no-tests=error || {
       say "failed in round $round: WEFT_STRESS_SEED=$WEFT_STRESS_SEED WEFT_STRESS_SECONDS=$WEFT_STRESS_SECONDS"
+      exit 1
+    }
+    # Interleavings, one more preemption and stale read each round.
+    WEFT_MODEL_DEPTH=$round ctest --preset dev -L model -j "$JOBS" --output-on-failure --no-tests=error || {
+      say "failed in round $round: WEFT_STRESS_SEED=$WEFT_STRESS_SEED WEFT_MODEL_DEPTH=$round"
       exit 1
     }
   done

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The shipped mpsc_inbox, locked_fifo and locked_priority_buckets under the checker.
 #include "tests/model/checker/model.hpp"
+#include "tests/model/expect.hpp"
 #include "weft/queue/locked_fifo.hpp"
 #include "weft/queue/mpsc_inbox.hpp"
 #include "weft/queue/priority_buckets.hpp"
@@ -34,12 +35,7 @@ void take(queue::link* link) {
 }
 
 void expect_passes(const std::function<void()>& body, unsigned preemptions = 3) {
-  model::options how;
-  how.preemptions = preemptions;
-  const model::result outcome = model::explore(how, body);
-  EXPECT_FALSE(outcome.failed) << outcome.reason;
-  EXPECT_TRUE(outcome.complete) << outcome.executions << " executions were not all";
-  EXPECT_GT(outcome.executions, 10U);
+  model::expect_passes(model::bounds(preemptions, 3), body);
 }
 
 /// Takes everything that is there; checks that each producer's items arrive in order.
@@ -109,9 +105,7 @@ TEST(mpsc_inbox_mutation, relaxed_push_is_found) {
       take(got);
     }
   };
-  const model::result outcome = model::explore({}, body, true);
-  EXPECT_TRUE(outcome.failed);
-  EXPECT_NE(outcome.reason.find("data race"), std::string::npos) << outcome.reason;
+  model::expect_fails({}, "data race", body);
 }
 
 TEST(locked_fifo_model, both_ends_and_the_middle) {

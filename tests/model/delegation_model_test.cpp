@@ -4,6 +4,7 @@
 // weft/sync/request_list.hpp, request_ring.hpp.
 #include "tests/model/checker/model.hpp"
 #include "tests/model/expect.hpp"
+#include "tests/model/mutations.hpp"
 #include "weft/sync/request_list.hpp"
 #include "weft/sync/request_ring.hpp"
 
@@ -245,6 +246,15 @@ struct list_freed_without_a_look : sync::request_list {
 };
 TEST(delegation_mutation, requests_that_are_forgotten) {
   expect_fails(bounds(3, 3), "deadlock", [] { everybody_waits<delegator<list_freed_without_a_look>>(2); });
+}
+
+// --- every order that is not needed is known ---
+
+TEST(delegation_weakened, lists_and_rings) {
+  model::expect_every_weakening_is_found({{model::exactly(3, 2), [] { everybody_waits<list>(2); }},
+                                          {model::exactly(3, 2), [] { everybody_waits<ring>(2); }},
+                                          {model::exactly(3, 2), [] { everybody_waits<small_ring>(2); }}},
+                                         {});
 }
 
 } // namespace

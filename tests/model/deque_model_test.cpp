@@ -4,6 +4,7 @@
 // weft/queue/README.md.
 #include "tests/model/checker/model.hpp"
 #include "tests/model/expect.hpp"
+#include "tests/model/mutations.hpp"
 #include "weft/queue/chase_lev_deque.hpp"
 
 #include <gtest/gtest.h>
@@ -127,17 +128,19 @@ TEST_P(deque_model, two_items_two_thieves) {
   expect_passes(bounds(3, 1), [payer = GetParam()] { pops_against_thieves(payer, 2, 2, 2, 1); });
 }
 
+void push_is_published(fence_payer payer) {
+  fixture<queue::deque_fences> f(payer);
+  {
+    model::thread thief([&] { f.steal(2); });
+    f.push(0);
+    f.push(1);
+    f.pop();
+  }
+  f.finish(2);
+}
+
 TEST_P(deque_model, push_is_published) {
-  expect_passes(bounds(3, 3), [payer = GetParam()] {
-    fixture<queue::deque_fences> f(payer);
-    {
-      model::thread thief([&] { f.steal(2); });
-      f.push(0);
-      f.push(1);
-      f.pop();
-    }
-    f.finish(2);
-  });
+  expect_passes(bounds(3, 3), [payer = GetParam()] { push_is_published(payer); });
 }
 
 TEST_P(deque_model, a_popped_and_pushed_slot_is_not_stolen_stale) {
@@ -154,33 +157,37 @@ TEST_P(deque_model, a_popped_and_pushed_slot_is_not_stolen_stale) {
   });
 }
 
+void growth_against_a_thief(fence_payer payer) {
+  fixture<queue::deque_fences> f(payer);
+  f.push(0);
+  f.push(1); // the array is full: capacity is 2 under the checker
+  check(f.queue.capacity() == 2, "the seam does not shrink capacities");
+  {
+    model::thread thief([&] { f.steal(2); });
+    f.push(2);
+    f.pop();
+  }
+  f.finish(3);
+}
+
 TEST_P(deque_model, growth_against_a_thief) {
-  expect_passes(bounds(3, 3), [payer = GetParam()] {
-    fixture<queue::deque_fences> f(payer);
-    f.push(0);
-    f.push(1); // the array is full: capacity is 2 under the checker
-    check(f.queue.capacity() == 2, "the seam does not shrink capacities");
-    {
-      model::thread thief([&] { f.steal(2); });
-      f.push(2);
-      f.pop();
-    }
-    f.finish(3);
-  });
+  expect_passes(bounds(3, 3), [payer = GetParam()] { growth_against_a_thief(payer); });
+}
+
+void wrap_around(fence_payer payer) {
+  fixture<queue::deque_fences> f(payer);
+  f.push(0);
+  f.push(1);
+  {
+    model::thread thief([&] { f.steal(2); });
+    f.push(2); // reuses slot 0 if that has been stolen, grows if not
+    f.push(3);
+  }
+  f.finish(4);
 }
 
 TEST_P(deque_model, wrap_around_reuses_a_slot_only_after_its_thief) {
-  expect_passes(bounds(3, 3), [payer = GetParam()] {
-    fixture<queue::deque_fences> f(payer);
-    f.push(0);
-    f.push(1);
-    {
-      model::thread thief([&] { f.steal(2); });
-      f.push(2); // reuses slot 0 if that has been stolen, grows if not
-      f.push(3);
-    }
-    f.finish(4);
-  });
+  expect_passes(bounds(3, 3), [payer = GetParam()] { wrap_around(payer); });
 }
 
 TEST_P(deque_model, pop_bottom_if_against_a_thief) {
@@ -315,6 +322,39 @@ TEST(deque_mutation, thief_fence_removed) {
 }
 TEST(deque_mutation, pairs_mixed) {
   expect_broken<mixed>(fence_payer::owner);
+}
+
+// --- every order that is not needed is known ---
+
+TEST(deque_weakened, deque) {
+  std::vector<model::scenario> scenarios;
+  for (const fence_payer payer : {fence_payer::owner, fence_payer::thief}) {
+    scenarios.push_back({model::exactly(3, 2), [payer] { pops_against_thieves(payer, 2, 2, 1, 2); }});
+    scenarios.push_back({model::exactly(3, 2), [payer] { push_is_published(payer); }});
+    scenarios.push_back({model::exactly(3, 2), [payer] { growth_against_a_thief(payer); }});
+    scenarios.push_back({model::exactly(3, 2), [payer] { wrap_around(payer); }});
+  }
+  model::expect_every_weakening_is_found(
+      scenarios, {{"chase_lev_deque.hpp: chase_lev_deque::steal: load -> relaxed",
+                   "the fences of (Q2) stand between it and what it is paired with"},
+                  {"chase_lev_deque.hpp: chase_lev_deque::steal: load -> relaxed (2)",
+                   "the array is the first one, or the compare-and-swap fails: an item of a newer one is "
+                   "published by (Q1) too"},
+                  {"chase_lev_deque.hpp: chase_lev_deque::steal: cas -> acquire",
+                   "what the thief has read is put away by the fence before the owner reuses the slot"},
+                  {"chase_lev_deque.hpp: chase_lev_deque::steal: cas -> release",
+                   "the fences of (Q2) stand between it and what it is paired with"},
+                  {"chase_lev_deque.hpp: chase_lev_deque::set_payer: cas -> acquire",
+                   "one location: its modification order is enough"},
+                  {"chase_lev_deque.hpp: chase_lev_deque::set_payer: cas -> release",
+                   "one location: its modification order is enough"},
+                  {"chase_lev_deque.hpp: chase_lev_deque::wins_last: cas -> acquire",
+                   "one winner by the modification order alone"},
+                  {"chase_lev_deque.hpp: chase_lev_deque::wins_last: cas -> release",
+                   "one winner by the modification order alone"},
+                  {"chase_lev_deque.hpp: chase_lev_deque::try_push_slowly: load -> relaxed",
+                   "thieves read slots by atomic loads: a reuse that came early would be lost by their "
+                   "compare-and-swap"}});
 }
 
 } // namespace

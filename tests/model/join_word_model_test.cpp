@@ -7,11 +7,16 @@
 #include <cstdint>
 
 #include "tests/model/checker/model.hpp"
+#include "tests/model/expect.hpp"
+#include "tests/model/mutations.hpp"
 #include "weft/base/atomic.hpp"
 #include "weft/unit/join_word.hpp"
 
 namespace {
 
+using weft::model::bounds;
+using weft::model::expect_fails;
+using weft::model::expect_passes;
 using weft::unit::join_word;
 
 // A descriptor is an address to the word; this is what stands there.
@@ -53,15 +58,6 @@ void run_unit(model_unit& u) {
     delete &u;
 }
 
-weft::model::options bounds() {
-  return {};
-}
-
-void expect_sound(const weft::model::result& outcome) {
-  EXPECT_FALSE(outcome.failed) << outcome.reason;
-  EXPECT_TRUE(outcome.complete);
-}
-
 // A suspended thread joins. `careful`: registers after its context is complete, as leave() does.
 void join_by_thread(bool careful) {
   auto* u = new model_unit;
@@ -83,15 +79,15 @@ void join_by_thread(bool careful) {
 }
 
 TEST(join_word_model, thread_joins) {
-  expect_sound(explore(bounds(), [] { join_by_thread(true); }));
+  expect_passes(bounds(3, 3), [] { join_by_thread(true); });
 }
 TEST(join_word_model_mutants, registered_before_the_context_is_complete) {
-  EXPECT_TRUE(explore(bounds(), [] { join_by_thread(false); }, true).failed);
+  expect_fails(weft::model::options{}, "", [] { join_by_thread(false); });
 }
 
 // The end of a thread whose joiner is known to be committed: no read-modify-write.
 TEST(join_word_model, committed_waiter) {
-  expect_sound(explore(bounds(), [] {
+  expect_passes(bounds(3, 3), [] {
     auto* u = new model_unit;
     model_thread self;
     self.id = weft::model::self();
@@ -114,7 +110,7 @@ TEST(join_word_model, committed_waiter) {
     weft::model::check(read(u->result) == 42, "the joiner sees what the unit did");
     runner.join();
     delete u;
-  }));
+  });
 }
 
 // A join with a time limit: waiting_joiner in weft/thread.cpp. It lies in the joiner's frame, so on_end()
@@ -167,15 +163,15 @@ void timed_join_then_detach(bool careful) {
 }
 
 TEST(join_word_model, timed_join_then_detach) {
-  expect_sound(explore(bounds(), [] { timed_join_then_detach(true); }));
+  expect_passes(bounds(3, 3), [] { timed_join_then_detach(true); });
 }
 TEST(join_word_model_mutants, frame_left_while_the_unit_holds_it) {
-  EXPECT_TRUE(explore(bounds(), [] { timed_join_then_detach(false); }, true).failed);
+  expect_fails(weft::model::options{}, "", [] { timed_join_then_detach(false); });
 }
 
 // Gives up, then joins for good: the word can be registered in again.
 TEST(join_word_model, withdraw_then_join) {
-  expect_sound(explore(bounds(), [] {
+  expect_passes(bounds(3, 3), [] {
     auto* u = new model_unit;
     model_thread self;
     self.id = weft::model::self();
@@ -188,33 +184,45 @@ TEST(join_word_model, withdraw_then_join) {
     weft::model::check(read(u->result) == 42, "the joiner sees what the unit did");
     runner.join();
     delete u;
-  }));
+  });
 }
 
 TEST(join_word_model, detach) {
-  expect_sound(explore(bounds(), [] {
+  expect_passes(bounds(3, 3), [] {
     auto* u = new model_unit;
     weft::model::thread runner([u] { run_unit(*u); });
     if (!u->join.detach())
       delete u;
-  }));
+  });
 }
 
 // Freed by both, or by neither, if detach() were a store.
 TEST(join_word_model_mutants, detach_without_looking) {
-  EXPECT_TRUE(explore(
-                  bounds(),
-                  [] {
-                    auto* u = new model_unit;
-                    weft::model::thread runner([u] { run_unit(*u); });
-                    if (!u->join.has_ended()) {
-                      const bool ours = !u->join.detach();
-                      static_cast<void>(ours);
-                    }
-                    delete u;
-                  },
-                  true)
-                  .failed);
+  expect_fails(weft::model::options{}, "", [] {
+    auto* u = new model_unit;
+    weft::model::thread runner([u] { run_unit(*u); });
+    if (!u->join.has_ended()) {
+      const bool ours = !u->join.detach();
+      static_cast<void>(ours);
+    }
+    delete u;
+  });
+}
+
+// --- every order that is not needed is known ---
+
+TEST(join_word_weakened, word) {
+  using weft::model::exactly;
+  weft::model::expect_every_weakening_is_found(
+      {{exactly(3, 3), [] { join_by_thread(true); }}, {exactly(3, 3), [] { timed_join_then_detach(true); }}},
+      {{"join_word.hpp: join_word::withdraw: cas -> acquire",
+        "the joiner has written nothing that the unit reads"},
+       {"join_word.hpp: join_word::withdraw: cas -> release",
+        "if it fails, wait_until_done() acquires what the unit did"},
+       {"join_word.hpp: join_word::detach: cas -> acquire",
+        "who detaches has written nothing that the end of the unit reads"},
+       {"join_word.hpp: join_word::detach: cas -> release",
+        "has_ended() in the scenario acquires what the unit did before it is read"}});
 }
 
 } // namespace

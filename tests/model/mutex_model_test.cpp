@@ -4,6 +4,7 @@
 // weft/sync/README.md.
 #include "tests/model/checker/model.hpp"
 #include "tests/model/expect.hpp"
+#include "tests/model/mutations.hpp"
 #include "weft/sync/wait_slot.hpp"
 
 #include <gtest/gtest.h>
@@ -206,6 +207,36 @@ TEST(mutex_mutation, heavy_fence_removed) {
 }
 TEST(mutex_mutation, heavy_fence_weakened_to_a_full_one) {
   expect_fails(bounds(3, 3), "deadlock", [] { counting<heavy_weakened>(2, 1); });
+}
+
+// --- every order that is not needed is known ---
+
+// What heavy fences are where membarrier is missing.
+struct full_on_both_sides : sync::slot_fences {
+  static void waiter() noexcept { base::full_fence(); }
+};
+
+TEST(mutex_model, two_threads_with_full_fences) {
+  expect_passes(bounds(3, 2), [] { counting<full_on_both_sides>(2, 2, true); });
+}
+
+TEST(mutex_weakened, slot_and_word) {
+  model::expect_every_weakening_is_found(
+      {{model::exactly(3, 3), [] { counting(2, 1); }},
+       {model::exactly(3, 2), [] { counting(2, 2); }},
+       {model::exactly(3, 2), [] { counting<full_on_both_sides>(2, 2, true); }}},
+      {{"mutex_word.hpp: slot_state::announce: rmw -> acquire", "nothing but the word is to be published"},
+       {"mutex_word.hpp: slot_state::announce: rmw -> release",
+        "who meets the fenced bit took the lock of the slot, or the fence acted on him too: heavy fences act "
+        "on all threads"},
+       {"mutex_word.hpp: slot_state::announce: rmw -> acquire (2)",
+        "as above: heavy fences act on all threads"},
+       {"mutex_word.hpp: slot_state::announce: rmw -> release (2)",
+        "as above: heavy fences act on all threads"},
+       {"mutex_word.hpp: slot_state::calm: cas -> acquire",
+        "the compare-and-swap meets the announcements in one location, and wait_slot holds its lock"},
+       {"mutex_word.hpp: slot_state::calm: cas -> release",
+        "the compare-and-swap meets the announcements in one location, and wait_slot holds its lock"}});
 }
 
 } // namespace

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "tests/model/checker/model.hpp"
+#include "tests/model/expect.hpp"
+#include "tests/model/mutations.hpp"
 #include "weft/base/atomic.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/sched/parking.hpp"
@@ -15,6 +17,10 @@
 namespace {
 
 using weft::base::atomic;
+using weft::model::bounds;
+using weft::model::expect_fails;
+using weft::model::expect_passes;
+using weft::model::expect_walks_pass;
 using weft::sched::idle_state;
 using weft::sched::parking_fences;
 using weft::sched::parking_spot;
@@ -117,13 +123,6 @@ struct model_worker {
   }
 };
 
-weft::model::options bounds(unsigned preemptions = 3, unsigned stale = 3) {
-  weft::model::options how;
-  how.preemptions = preemptions;
-  how.stale_reads = stale;
-  return how;
-}
-
 // One pusher, two workers that each run one unit.
 template <class Fences>
 void one_pusher_two_workers() {
@@ -188,33 +187,25 @@ void one_push_wakes_at_most_one() {
   weft::model::check(p.wakes <= 1, "one push woke two workers");
 }
 
-void expect_sound(const weft::model::result& outcome) {
-  EXPECT_FALSE(outcome.failed) << outcome.reason;
-  EXPECT_TRUE(outcome.complete) << outcome.executions << " executions";
-}
-
 TEST(parking_model, one_pusher_two_workers) {
-  expect_sound(explore(bounds(2, 2), one_pusher_two_workers<parking_fences>));
+  expect_passes(bounds(2, 2), one_pusher_two_workers<parking_fences>);
 }
 TEST(parking_model, two_pushers_one_worker) {
-  expect_sound(explore(bounds(3, 2), [] { two_pushers_one_worker<parking_fences>(); }));
+  expect_passes(bounds(3, 2), [] { two_pushers_one_worker<parking_fences>(); });
 }
 TEST(parking_model, timeouts) {
-  expect_sound(explore(bounds(2, 2), [] { two_pushers_one_worker<parking_fences>(1); }));
+  expect_passes(bounds(2, 2), [] { two_pushers_one_worker<parking_fences>(1); });
 }
 TEST(parking_model, searcher_finds_other_work) {
-  expect_sound(explore(bounds(3, 3), searcher_finds_other_work<parking_fences>));
+  expect_passes(bounds(3, 3), searcher_finds_other_work<parking_fences>);
 }
 TEST(parking_model, one_push_wakes_at_most_one) {
-  expect_sound(explore(bounds(2, 2), one_push_wakes_at_most_one<parking_fences>));
+  expect_passes(bounds(2, 2), one_push_wakes_at_most_one<parking_fences>);
 }
 
 TEST(parking_model, random_walks) {
-  weft::model::options how = bounds(8, 8);
-  how.random_executions = 30'000;
   for (auto* body : {&one_pusher_two_workers<parking_fences>, &searcher_finds_other_work<parking_fences>}) {
-    const auto outcome = explore(how, body);
-    EXPECT_FALSE(outcome.failed) << outcome.reason;
+    expect_walks_pass({}, 30'000, body);
   }
 }
 
@@ -233,22 +224,33 @@ struct without_handing_on_fence : parking_fences {
   static void handing_on() noexcept {}
 };
 
-void expect_lost(const weft::model::result& outcome) {
-  EXPECT_TRUE(outcome.failed);
-  EXPECT_NE(outcome.reason.find("wait"), std::string::npos) << outcome.reason;
-}
-
 TEST(parking_model_mutants, no_fence_before_the_second_look) {
-  expect_lost(explore(bounds(), [] { two_pushers_one_worker<without_parking_fence>(); }, true));
+  expect_fails(weft::model::options{}, "wait", [] { two_pushers_one_worker<without_parking_fence>(); });
 }
 TEST(parking_model_mutants, a_fence_of_the_parker_alone) {
-  expect_lost(explore(bounds(), [] { two_pushers_one_worker<light_parking_fence>(); }, true));
+  expect_fails(weft::model::options{}, "wait", [] { two_pushers_one_worker<light_parking_fence>(); });
 }
 TEST(parking_model_mutants, found_work_is_a_plain_store) {
-  expect_lost(explore(bounds(), searcher_finds_other_work<without_search_fence>, true));
+  expect_fails(weft::model::options{}, "wait", searcher_finds_other_work<without_search_fence>);
 }
 TEST(parking_model_mutants, no_fence_before_handing_on) {
-  expect_lost(explore(bounds(), searcher_finds_other_work<without_handing_on_fence>, true));
+  expect_fails(weft::model::options{}, "wait", searcher_finds_other_work<without_handing_on_fence>);
+}
+
+// --- every order that is not needed is known ---
+
+TEST(parking_weakened, parking) {
+  using weft::model::exactly;
+  weft::model::expect_every_weakening_is_found(
+      {{exactly(2, 2), [] { two_pushers_one_worker<parking_fences>(); }},
+       {exactly(3, 3), searcher_finds_other_work<parking_fences>},
+       {exactly(2, 2), [] { two_pushers_one_worker<parking_fences>(1); }}},
+      {{"parking.hpp: parking_spot::try_notify: load -> relaxed",
+        "orders the bell of a watcher: there is none here"},
+       {"parking.hpp: parking_spot::try_notify: cas -> acquire",
+        "the unit is found through its container, which orders it"},
+       {"parking.hpp: parking_spot::try_notify: cas -> release",
+        "orders the bell of a watcher: there is none here"}});
 }
 
 } // namespace

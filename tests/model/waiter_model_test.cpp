@@ -6,12 +6,17 @@
 #include <cstdint>
 
 #include "tests/model/checker/model.hpp"
+#include "tests/model/expect.hpp"
+#include "tests/model/mutations.hpp"
 #include "weft/base/atomic.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/sync/wait_word.hpp"
 
 namespace {
 
+using weft::model::bounds;
+using weft::model::expect_fails;
+using weft::model::expect_passes;
 using weft::sync::wait_word;
 
 constexpr std::uint32_t notified = 2;
@@ -48,11 +53,6 @@ struct wait {
   }
 };
 
-void expect_sound(const weft::model::result& outcome) {
-  EXPECT_FALSE(outcome.failed) << outcome.reason;
-  EXPECT_TRUE(outcome.complete);
-}
-
 void notifier_timer_and_stop(bool careful) {
   wait w;
   bool won[3] = {};
@@ -76,10 +76,10 @@ void notifier_timer_and_stop(bool careful) {
 }
 
 TEST(waiter_model, notifier_timer_and_stop) {
-  expect_sound(weft::model::explore({}, [] { notifier_timer_and_stop(true); }));
+  expect_passes(bounds(3, 3), [] { notifier_timer_and_stop(true); });
 }
 TEST(waiter_model_mutants, asleep_before_the_context_is_left) {
-  EXPECT_TRUE(weft::model::explore({}, [] { notifier_timer_and_stop(false); }, true).failed);
+  expect_fails(weft::model::options{}, "", [] { notifier_timer_and_stop(false); });
 }
 
 // A kernel thread that is no worker: it blocks on the word itself, and its frame is gone when it returns.
@@ -105,32 +105,38 @@ void foreign_wait(bool timed) {
 }
 
 TEST(waiter_model, foreign_kernel_thread) {
-  expect_sound(weft::model::explore({}, [] { foreign_wait(false); }));
+  expect_passes(bounds(3, 3), [] { foreign_wait(false); });
 }
 TEST(waiter_model, foreign_kernel_thread_with_a_deadline) {
-  expect_sound(weft::model::explore({}, [] { foreign_wait(true); }));
+  expect_passes(bounds(3, 3), [] { foreign_wait(true); });
 }
 
 // A decision that looks and then stores lets two win.
 TEST(waiter_model_mutants, decision_by_a_plain_store) {
-  const auto outcome = weft::model::explore(
-      {},
-      [] {
-        weft::base::atomic<std::uint32_t> word{0};
-        int winners = 0;
-        const auto decide = [&](std::uint32_t how) {
-          if (word.load_acquire() > 1)
-            return;
-          word.store_release(how);
-          ++winners;
-        };
-        weft::model::thread first([&] { decide(notified); });
-        decide(timed_out);
-        first.join();
-        weft::model::check(winners == 1, "one decides");
-      },
-      true);
-  EXPECT_TRUE(outcome.failed);
+  expect_fails(weft::model::options{}, "one decides", [] {
+    weft::base::atomic<std::uint32_t> word{0};
+    int winners = 0;
+    const auto decide = [&](std::uint32_t how) {
+      if (word.load_acquire() > 1)
+        return;
+      word.store_release(how);
+      ++winners;
+    };
+    weft::model::thread first([&] { decide(notified); });
+    decide(timed_out);
+    first.join();
+    weft::model::check(winners == 1, "one decides");
+  });
+}
+
+// --- every order that is not needed is known ---
+
+TEST(waiter_weakened, word) {
+  using weft::model::exactly;
+  weft::model::expect_every_weakening_is_found(
+      {{exactly(3, 3), [] { notifier_timer_and_stop(true); }}, {exactly(3, 3), [] { foreign_wait(true); }}},
+      {{"wait_word.hpp: wait_word::fall_asleep: cas -> release",
+        "who falls asleep learns nothing: what the decision published is acquired by load() after it"}});
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/model/checker/model.hpp"
+#include "tests/model/expect.hpp"
 #include "weft/base/atomic.hpp"
 #include "weft/os/doorbell.hpp"
 #include "weft/os/futex.hpp"
@@ -14,6 +15,10 @@
 namespace {
 
 using weft::base::atomic;
+using weft::model::bounds;
+using weft::model::expect_fails;
+using weft::model::expect_passes;
+using weft::model::expect_walks_pass;
 using weft::sched::idle_state;
 using weft::sched::parking_fences;
 using weft::sched::parking_spot;
@@ -121,13 +126,6 @@ struct model_worker {
   }
 };
 
-weft::model::options bounds(unsigned preemptions, unsigned stale) {
-  weft::model::options how;
-  how.preemptions = preemptions;
-  how.stale_reads = stale;
-  return how;
-}
-
 // What comes, each for one of two workers.
 template <class Fences, bool hands_on, class Happens>
 void two_workers(Happens happens) {
@@ -180,24 +178,19 @@ void three_workers() {
   third.join();
 }
 
-void expect_sound(const weft::model::result& outcome) {
-  EXPECT_FALSE(outcome.failed) << outcome.reason;
-  EXPECT_TRUE(outcome.complete) << outcome.executions << " executions";
-}
-
 TEST(watch_model, two_events) {
-  expect_sound(explore(bounds(2, 2), [] { two_events<parking_fences>(); }));
+  expect_passes(bounds(2, 2), [] { two_events<parking_fences>(); });
 }
 TEST(watch_model, an_event_and_a_push) {
-  expect_sound(explore(bounds(2, 2), [] { an_event_and_a_push<parking_fences>(); }));
+  expect_passes(bounds(2, 2), [] { an_event_and_a_push<parking_fences>(); });
 }
 TEST(watch_model, a_push_and_an_event) {
-  expect_sound(explore(bounds(2, 2), [] { a_push_and_an_event<parking_fences>(); }));
+  expect_passes(bounds(2, 2), [] { a_push_and_an_event<parking_fences>(); });
 }
 
 // A push reaches the one worker, in the event source or on the way there.
 TEST(watch_model, one_worker) {
-  expect_sound(explore(bounds(3, 3), [] {
+  expect_passes(bounds(3, 3), [] {
     model_group g;
     model_worker<parking_fences> a(g);
     weft::model::thread worker([&] {
@@ -207,16 +200,13 @@ TEST(watch_model, one_worker) {
     g.push(0);
     g.event(1);
     worker.join();
-  }));
+  });
 }
 
 TEST(watch_model, random_walks) {
-  weft::model::options how = bounds(8, 8);
-  how.random_executions = 20'000;
   for (auto* body : {&two_events<parking_fences, true>, &an_event_and_a_push<parking_fences>,
                      &a_push_and_an_event<parking_fences>, &three_workers<parking_fences>}) {
-    const auto outcome = explore(how, body);
-    EXPECT_FALSE(outcome.failed) << outcome.reason;
+    expect_walks_pass({}, 20'000, body);
   }
 }
 
@@ -232,16 +222,11 @@ weft::model::options walks() {
   return how;
 }
 
-void expect_lost(const weft::model::result& outcome) {
-  EXPECT_TRUE(outcome.failed);
-  EXPECT_NE(outcome.reason.find("wait"), std::string::npos) << outcome.reason;
-}
-
 TEST(watch_model_mutants, the_watch_is_not_handed_on) {
-  expect_lost(explore(walks(), [] { two_events<parking_fences, false>(); }, true));
+  expect_fails(walks(), "wait", [] { two_events<parking_fences, false>(); });
 }
 TEST(watch_model_mutants, no_fence_before_the_watch_is_looked_at) {
-  expect_lost(explore(walks(), [] { two_events<without_parking_fence>(); }, true));
+  expect_fails(walks(), "wait", [] { two_events<without_parking_fence>(); });
 }
 
 } // namespace

@@ -29,6 +29,8 @@ class atomic {
   static constexpr auto release_order = std::memory_order_release;
   static constexpr auto acq_rel_order = std::memory_order_acq_rel;
   static constexpr auto seq_cst_order = std::memory_order_seq_cst;
+  // Where the caller stands, for the model tests: nothing in production.
+  using site = backend::site;
 
  public:
   constexpr atomic() noexcept : cell_(T{}) {}
@@ -36,190 +38,221 @@ class atomic {
   atomic(const atomic&) = delete;
   atomic& operator=(const atomic&) = delete;
 
-  T load_relaxed() const noexcept { return cell_.load(relaxed_order); }
-  T load_acquire() const noexcept { return cell_.load(acquire_order); }
-  T load_seq_cst() const noexcept { return cell_.load(seq_cst_order); }
+  T load_relaxed(site at = site::current()) const noexcept {
+    return backend::marked(cell_, at).load(relaxed_order);
+  }
+  T load_acquire(site at = site::current()) const noexcept {
+    return backend::marked(cell_, at).load(acquire_order);
+  }
+  T load_seq_cst(site at = site::current()) const noexcept {
+    return backend::marked(cell_, at).load(seq_cst_order);
+  }
 
   /// Loads that are only compared: one instruction where the CPU has it.
-  bool equals_relaxed(T value) const noexcept { return backend::look::equals_relaxed(cell_, value); }
-  bool equals_acquire(T value) const noexcept { return backend::look::equals_acquire(cell_, value); }
+  bool equals_relaxed(T value, site at = site::current()) const noexcept {
+    return backend::look::equals_relaxed(backend::marked(cell_, at), value);
+  }
+  bool equals_acquire(T value, site at = site::current()) const noexcept {
+    return backend::look::equals_acquire(backend::marked(cell_, at), value);
+  }
   /// Whether any bit of `mask` is set.
-  bool any_relaxed(T mask) const noexcept
+  bool any_relaxed(T mask, site at = site::current()) const noexcept
     requires counting<T>
   {
-    return backend::look::any_relaxed(cell_, mask);
+    return backend::look::any_relaxed(backend::marked(cell_, at), mask);
   }
 
-  void store_relaxed(T value) noexcept { cell_.store(value, relaxed_order); }
-  void store_release(T value) noexcept { cell_.store(value, release_order); }
-  void store_seq_cst(T value) noexcept { cell_.store(value, seq_cst_order); }
-
-  T exchange_relaxed(T value) noexcept { return cell_.exchange(value, relaxed_order); }
-  T exchange_acquire(T value) noexcept { return cell_.exchange(value, acquire_order); }
-  T exchange_release(T value) noexcept { return cell_.exchange(value, release_order); }
-  T exchange_acq_rel(T value) noexcept { return cell_.exchange(value, acq_rel_order); }
-  T exchange_seq_cst(T value) noexcept { return cell_.exchange(value, seq_cst_order); }
-
-  bool cas_strong_relaxed(T& expected, T desired) noexcept {
-    return cell_.compare_exchange_strong(expected, desired, relaxed_order, relaxed_order);
+  void store_relaxed(T value, site at = site::current()) noexcept {
+    backend::marked(cell_, at).store(value, relaxed_order);
   }
-  bool cas_strong_acquire(T& expected, T desired) noexcept {
-    return cell_.compare_exchange_strong(expected, desired, acquire_order, acquire_order);
+  void store_release(T value, site at = site::current()) noexcept {
+    backend::marked(cell_, at).store(value, release_order);
   }
-  bool cas_strong_release(T& expected, T desired) noexcept {
-    return cell_.compare_exchange_strong(expected, desired, release_order, relaxed_order);
-  }
-  bool cas_strong_acq_rel(T& expected, T desired) noexcept {
-    return cell_.compare_exchange_strong(expected, desired, acq_rel_order, acquire_order);
-  }
-  bool cas_strong_seq_cst(T& expected, T desired) noexcept {
-    return cell_.compare_exchange_strong(expected, desired, seq_cst_order, seq_cst_order);
+  void store_seq_cst(T value, site at = site::current()) noexcept {
+    backend::marked(cell_, at).store(value, seq_cst_order);
   }
 
-  bool cas_weak_relaxed(T& expected, T desired) noexcept {
-    return cell_.compare_exchange_weak(expected, desired, relaxed_order, relaxed_order);
+  T exchange_relaxed(T value, site at = site::current()) noexcept {
+    return backend::marked(cell_, at).exchange(value, relaxed_order);
   }
-  bool cas_weak_acquire(T& expected, T desired) noexcept {
-    return cell_.compare_exchange_weak(expected, desired, acquire_order, acquire_order);
+  T exchange_acquire(T value, site at = site::current()) noexcept {
+    return backend::marked(cell_, at).exchange(value, acquire_order);
   }
-  bool cas_weak_release(T& expected, T desired) noexcept {
-    return cell_.compare_exchange_weak(expected, desired, release_order, relaxed_order);
+  T exchange_release(T value, site at = site::current()) noexcept {
+    return backend::marked(cell_, at).exchange(value, release_order);
   }
-  bool cas_weak_acq_rel(T& expected, T desired) noexcept {
-    return cell_.compare_exchange_weak(expected, desired, acq_rel_order, acquire_order);
+  T exchange_acq_rel(T value, site at = site::current()) noexcept {
+    return backend::marked(cell_, at).exchange(value, acq_rel_order);
   }
-  bool cas_weak_seq_cst(T& expected, T desired) noexcept {
-    return cell_.compare_exchange_weak(expected, desired, seq_cst_order, seq_cst_order);
-  }
-
-  T fetch_add_relaxed(T operand) noexcept
-    requires counting<T>
-  {
-    return cell_.fetch_add(operand, relaxed_order);
-  }
-  T fetch_add_acquire(T operand) noexcept
-    requires counting<T>
-  {
-    return cell_.fetch_add(operand, acquire_order);
-  }
-  T fetch_add_release(T operand) noexcept
-    requires counting<T>
-  {
-    return cell_.fetch_add(operand, release_order);
-  }
-  T fetch_add_acq_rel(T operand) noexcept
-    requires counting<T>
-  {
-    return cell_.fetch_add(operand, acq_rel_order);
-  }
-  T fetch_add_seq_cst(T operand) noexcept
-    requires counting<T>
-  {
-    return cell_.fetch_add(operand, seq_cst_order);
+  T exchange_seq_cst(T value, site at = site::current()) noexcept {
+    return backend::marked(cell_, at).exchange(value, seq_cst_order);
   }
 
-  T fetch_sub_relaxed(T operand) noexcept
-    requires counting<T>
-  {
-    return cell_.fetch_sub(operand, relaxed_order);
+  bool cas_strong_relaxed(T& expected, T desired, site at = site::current()) noexcept {
+    return backend::marked(cell_, at).compare_exchange_strong(expected, desired, relaxed_order,
+                                                              relaxed_order);
   }
-  T fetch_sub_acquire(T operand) noexcept
-    requires counting<T>
-  {
-    return cell_.fetch_sub(operand, acquire_order);
+  bool cas_strong_acquire(T& expected, T desired, site at = site::current()) noexcept {
+    return backend::marked(cell_, at).compare_exchange_strong(expected, desired, acquire_order,
+                                                              acquire_order);
   }
-  T fetch_sub_release(T operand) noexcept
-    requires counting<T>
-  {
-    return cell_.fetch_sub(operand, release_order);
+  bool cas_strong_release(T& expected, T desired, site at = site::current()) noexcept {
+    return backend::marked(cell_, at).compare_exchange_strong(expected, desired, release_order,
+                                                              relaxed_order);
   }
-  T fetch_sub_acq_rel(T operand) noexcept
-    requires counting<T>
-  {
-    return cell_.fetch_sub(operand, acq_rel_order);
+  bool cas_strong_acq_rel(T& expected, T desired, site at = site::current()) noexcept {
+    return backend::marked(cell_, at).compare_exchange_strong(expected, desired, acq_rel_order,
+                                                              acquire_order);
   }
-  T fetch_sub_seq_cst(T operand) noexcept
-    requires counting<T>
-  {
-    return cell_.fetch_sub(operand, seq_cst_order);
+  bool cas_strong_seq_cst(T& expected, T desired, site at = site::current()) noexcept {
+    return backend::marked(cell_, at).compare_exchange_strong(expected, desired, seq_cst_order,
+                                                              seq_cst_order);
   }
 
-  T fetch_or_relaxed(T operand) noexcept
-    requires counting<T>
-  {
-    return cell_.fetch_or(operand, relaxed_order);
+  bool cas_weak_relaxed(T& expected, T desired, site at = site::current()) noexcept {
+    return backend::marked(cell_, at).compare_exchange_weak(expected, desired, relaxed_order, relaxed_order);
   }
-  T fetch_or_acquire(T operand) noexcept
-    requires counting<T>
-  {
-    return cell_.fetch_or(operand, acquire_order);
+  bool cas_weak_acquire(T& expected, T desired, site at = site::current()) noexcept {
+    return backend::marked(cell_, at).compare_exchange_weak(expected, desired, acquire_order, acquire_order);
   }
-  T fetch_or_release(T operand) noexcept
-    requires counting<T>
-  {
-    return cell_.fetch_or(operand, release_order);
+  bool cas_weak_release(T& expected, T desired, site at = site::current()) noexcept {
+    return backend::marked(cell_, at).compare_exchange_weak(expected, desired, release_order, relaxed_order);
   }
-  T fetch_or_acq_rel(T operand) noexcept
-    requires counting<T>
-  {
-    return cell_.fetch_or(operand, acq_rel_order);
+  bool cas_weak_acq_rel(T& expected, T desired, site at = site::current()) noexcept {
+    return backend::marked(cell_, at).compare_exchange_weak(expected, desired, acq_rel_order, acquire_order);
   }
-  T fetch_or_seq_cst(T operand) noexcept
-    requires counting<T>
-  {
-    return cell_.fetch_or(operand, seq_cst_order);
+  bool cas_weak_seq_cst(T& expected, T desired, site at = site::current()) noexcept {
+    return backend::marked(cell_, at).compare_exchange_weak(expected, desired, seq_cst_order, seq_cst_order);
   }
 
-  T fetch_and_relaxed(T operand) noexcept
+  T fetch_add_relaxed(T operand, site at = site::current()) noexcept
     requires counting<T>
   {
-    return cell_.fetch_and(operand, relaxed_order);
+    return backend::marked(cell_, at).fetch_add(operand, relaxed_order);
   }
-  T fetch_and_acquire(T operand) noexcept
+  T fetch_add_acquire(T operand, site at = site::current()) noexcept
     requires counting<T>
   {
-    return cell_.fetch_and(operand, acquire_order);
+    return backend::marked(cell_, at).fetch_add(operand, acquire_order);
   }
-  T fetch_and_release(T operand) noexcept
+  T fetch_add_release(T operand, site at = site::current()) noexcept
     requires counting<T>
   {
-    return cell_.fetch_and(operand, release_order);
+    return backend::marked(cell_, at).fetch_add(operand, release_order);
   }
-  T fetch_and_acq_rel(T operand) noexcept
+  T fetch_add_acq_rel(T operand, site at = site::current()) noexcept
     requires counting<T>
   {
-    return cell_.fetch_and(operand, acq_rel_order);
+    return backend::marked(cell_, at).fetch_add(operand, acq_rel_order);
   }
-  T fetch_and_seq_cst(T operand) noexcept
+  T fetch_add_seq_cst(T operand, site at = site::current()) noexcept
     requires counting<T>
   {
-    return cell_.fetch_and(operand, seq_cst_order);
+    return backend::marked(cell_, at).fetch_add(operand, seq_cst_order);
   }
 
-  T fetch_xor_relaxed(T operand) noexcept
+  T fetch_sub_relaxed(T operand, site at = site::current()) noexcept
     requires counting<T>
   {
-    return cell_.fetch_xor(operand, relaxed_order);
+    return backend::marked(cell_, at).fetch_sub(operand, relaxed_order);
   }
-  T fetch_xor_acquire(T operand) noexcept
+  T fetch_sub_acquire(T operand, site at = site::current()) noexcept
     requires counting<T>
   {
-    return cell_.fetch_xor(operand, acquire_order);
+    return backend::marked(cell_, at).fetch_sub(operand, acquire_order);
   }
-  T fetch_xor_release(T operand) noexcept
+  T fetch_sub_release(T operand, site at = site::current()) noexcept
     requires counting<T>
   {
-    return cell_.fetch_xor(operand, release_order);
+    return backend::marked(cell_, at).fetch_sub(operand, release_order);
   }
-  T fetch_xor_acq_rel(T operand) noexcept
+  T fetch_sub_acq_rel(T operand, site at = site::current()) noexcept
     requires counting<T>
   {
-    return cell_.fetch_xor(operand, acq_rel_order);
+    return backend::marked(cell_, at).fetch_sub(operand, acq_rel_order);
   }
-  T fetch_xor_seq_cst(T operand) noexcept
+  T fetch_sub_seq_cst(T operand, site at = site::current()) noexcept
     requires counting<T>
   {
-    return cell_.fetch_xor(operand, seq_cst_order);
+    return backend::marked(cell_, at).fetch_sub(operand, seq_cst_order);
+  }
+
+  T fetch_or_relaxed(T operand, site at = site::current()) noexcept
+    requires counting<T>
+  {
+    return backend::marked(cell_, at).fetch_or(operand, relaxed_order);
+  }
+  T fetch_or_acquire(T operand, site at = site::current()) noexcept
+    requires counting<T>
+  {
+    return backend::marked(cell_, at).fetch_or(operand, acquire_order);
+  }
+  T fetch_or_release(T operand, site at = site::current()) noexcept
+    requires counting<T>
+  {
+    return backend::marked(cell_, at).fetch_or(operand, release_order);
+  }
+  T fetch_or_acq_rel(T operand, site at = site::current()) noexcept
+    requires counting<T>
+  {
+    return backend::marked(cell_, at).fetch_or(operand, acq_rel_order);
+  }
+  T fetch_or_seq_cst(T operand, site at = site::current()) noexcept
+    requires counting<T>
+  {
+    return backend::marked(cell_, at).fetch_or(operand, seq_cst_order);
+  }
+
+  T fetch_and_relaxed(T operand, site at = site::current()) noexcept
+    requires counting<T>
+  {
+    return backend::marked(cell_, at).fetch_and(operand, relaxed_order);
+  }
+  T fetch_and_acquire(T operand, site at = site::current()) noexcept
+    requires counting<T>
+  {
+    return backend::marked(cell_, at).fetch_and(operand, acquire_order);
+  }
+  T fetch_and_release(T operand, site at = site::current()) noexcept
+    requires counting<T>
+  {
+    return backend::marked(cell_, at).fetch_and(operand, release_order);
+  }
+  T fetch_and_acq_rel(T operand, site at = site::current()) noexcept
+    requires counting<T>
+  {
+    return backend::marked(cell_, at).fetch_and(operand, acq_rel_order);
+  }
+  T fetch_and_seq_cst(T operand, site at = site::current()) noexcept
+    requires counting<T>
+  {
+    return backend::marked(cell_, at).fetch_and(operand, seq_cst_order);
+  }
+
+  T fetch_xor_relaxed(T operand, site at = site::current()) noexcept
+    requires counting<T>
+  {
+    return backend::marked(cell_, at).fetch_xor(operand, relaxed_order);
+  }
+  T fetch_xor_acquire(T operand, site at = site::current()) noexcept
+    requires counting<T>
+  {
+    return backend::marked(cell_, at).fetch_xor(operand, acquire_order);
+  }
+  T fetch_xor_release(T operand, site at = site::current()) noexcept
+    requires counting<T>
+  {
+    return backend::marked(cell_, at).fetch_xor(operand, release_order);
+  }
+  T fetch_xor_acq_rel(T operand, site at = site::current()) noexcept
+    requires counting<T>
+  {
+    return backend::marked(cell_, at).fetch_xor(operand, acq_rel_order);
+  }
+  T fetch_xor_seq_cst(T operand, site at = site::current()) noexcept
+    requires counting<T>
+  {
+    return backend::marked(cell_, at).fetch_xor(operand, seq_cst_order);
   }
 
  private:

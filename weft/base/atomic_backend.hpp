@@ -14,6 +14,19 @@ namespace weft::base::backend {
 template <class T>
 using cell = std::atomic<T>;
 
+/// Where in the source an operation stands: the checker weakens one of them at a time. Nothing here.
+struct site {
+  static constexpr site current() noexcept { return {}; }
+};
+template <class T>
+[[gnu::always_inline]] constexpr cell<T>& marked(cell<T>& c, site) noexcept {
+  return c;
+}
+template <class T>
+[[gnu::always_inline]] constexpr const cell<T>& marked(const cell<T>& c, site) noexcept {
+  return c;
+}
+
 /// A load that is only compared. GCC folds no atomic load into its user: it takes a register and an
 /// instruction more, five times in a create and join.
 struct portable_look {
@@ -89,7 +102,7 @@ constexpr std::size_t scaled(std::size_t production, std::size_t /*modelled*/) n
 #pragma GCC diagnostic ignored "-Wpragmas"
 #pragma GCC diagnostic ignored "-Wunknown-warning-option"
 #pragma GCC diagnostic ignored "-Wtsan"
-inline void thread_fence(std::memory_order order) noexcept {
+inline void thread_fence(std::memory_order order, site = {}) noexcept {
   std::atomic_thread_fence(order);
 }
 #pragma GCC diagnostic pop

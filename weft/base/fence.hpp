@@ -15,18 +15,18 @@ extern WEFT_API bool asymmetric_fences;
 
 /// Full (sequentially consistent) fence of the calling kernel thread.
 /// *Contexts*: any, also signal handlers. *Switches*: never. *Errors*: none.
-inline void full_fence() noexcept {
-  backend::thread_fence(std::memory_order_seq_cst);
+inline void full_fence(backend::site at = backend::site::current()) noexcept {
+  backend::thread_fence(std::memory_order_seq_cst, at);
 }
 
 /// Orders earlier loads before all later accesses. *Contexts*: any. *Switches*: never. *Errors*: none.
-inline void acquire_fence() noexcept {
-  backend::thread_fence(std::memory_order_acquire);
+inline void acquire_fence(backend::site at = backend::site::current()) noexcept {
+  backend::thread_fence(std::memory_order_acquire, at);
 }
 
 /// Orders earlier accesses before all later stores. *Contexts*: any. *Switches*: never. *Errors*: none.
-inline void release_fence() noexcept {
-  backend::thread_fence(std::memory_order_release);
+inline void release_fence(backend::site at = backend::site::current()) noexcept {
+  backend::thread_fence(std::memory_order_release, at);
 }
 
 /// The frequent side of the asymmetric pair: a full fence in relation to any heavy_fence() of another

@@ -32,9 +32,9 @@ class phases {
 
  private:
   base::spin_lock lock_;
-  std::ptrdiff_t expected_;
-  std::ptrdiff_t left_;
-  std::uint64_t phase_ = 0;
+  base::plain<std::ptrdiff_t> expected_;
+  base::plain<std::ptrdiff_t> left_;
+  base::plain<std::uint64_t> phase_ = 0;
   wait_queue waiters_;
 };
 

@@ -74,8 +74,8 @@ class shared_mutex {
   void writer_gave_up() noexcept;
 
   base::spin_lock lock_;
-  bool writing_ = false;
-  std::size_t reading_ = 0;
+  base::plain<bool> writing_ = false;
+  base::plain<std::size_t> reading_ = 0;
   wait_queue writers_;
   wait_queue readers_waiting_;
 };

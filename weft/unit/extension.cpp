@@ -58,8 +58,16 @@ namespace {
 class extension_lock {
  public:
   explicit extension_lock(descriptor& u) noexcept : unit_(u) {
-    while ((u.traits.fetch_or_acq_rel(extending) & extending) != 0)
-      arch::relax();
+    // As base::spin_lock: whoever holds it takes memory meanwhile, and may have lost its CPU.
+    constexpr unsigned looks_before_yield = base::backend::scaled(64, 1);
+    for (unsigned looks = 1; u.has(extending) || (u.traits.fetch_or_acq_rel(extending) & extending) != 0;
+         ++looks) {
+      if (looks % looks_before_yield != 0) {
+        arch::relax();
+      } else {
+        base::backend::yield_kernel_thread();
+      }
+    }
   }
   ~extension_lock() { unit_.traits.fetch_and_acq_rel(~std::uint64_t{extending}); }
   extension_lock(const extension_lock&) = delete;

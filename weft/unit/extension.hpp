@@ -29,9 +29,9 @@ struct local_value {
 using migration_callback = void (*)(descriptor& moved, void* argument);
 
 struct migration {
-  sched::pool* target = nullptr;
-  migration_callback callback = nullptr;
-  void* argument = nullptr;
+  base::plain<sched::pool*> target = nullptr;
+  base::plain<migration_callback> callback = nullptr;
+  base::plain<void*> argument = nullptr;
 };
 
 inline constexpr std::size_t name_size = 32; // with the terminator
@@ -42,8 +42,8 @@ struct extension : os::on_own_heap {
   base::spin_lock lock;
   migration pending;
   base::atomic<std::uint32_t> migrations_done{0};
-  sched::pool* left = nullptr;           // by the last migration, for its callback
-  memory::stack_record* stack = nullptr; // unit::supplied_stack
+  base::plain<sched::pool*> left = nullptr; // by the last migration, for its callback
+  memory::stack_record* stack = nullptr;    // unit::supplied_stack
 };
 
 // The extension of `u`, made if needed. The caller holds the unit (or is its creator). Errors:

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 namespace weft::model {
 namespace {
@@ -55,6 +56,7 @@ void engine::run(const std::function<void()>& body) {
   events_.clear();
   count_ = current_ = preemptions_ = stale_reads_ = steps_ = 0;
   tickets_ = 0;
+  thread_word_count_ = 0;
   failed_ = false;
   spawn(body);
   active_ = true;
@@ -97,6 +99,8 @@ unsigned engine::spawn(std::function<void()> body) {
   child.status = thread_status::runnable;
   child.yielded = child.token = child.woken = child.timed = false;
   child.token_view = view{};
+  child.handler = nullptr;
+  child.words = initial_words_;
   if (id != 0) {
     child.memory.now = me().memory.now;
     tick();
@@ -175,6 +179,10 @@ unsigned engine::eligible(std::array<unsigned, max_threads>& ids, unsigned from)
 void engine::switch_to(unsigned id) noexcept {
   const unsigned previous = current_;
   current_ = id;
+  for (unsigned i = 0; i < thread_word_count_; ++i) {
+    threads_[previous].words[i] = *thread_words_[i];
+    *thread_words_[i] = threads_[id].words[i];
+  }
   ::swapcontext(&threads_[previous].context, &threads_[id].context);
 }
 
@@ -190,6 +198,27 @@ void engine::step() noexcept {
       switch_to(ids[pick]);
     }
   }
+  if (me().handler != nullptr && choices_.choose(2) == 1) {
+    take_interrupt();
+  }
+}
+
+void engine::take_interrupt() noexcept {
+  if (void (*const handler)() = std::exchange(me().handler, nullptr)) {
+    log("interrupt {", std::memory_order_relaxed, nullptr, 0);
+    handler();
+    log("} interrupt", std::memory_order_relaxed, nullptr, 0);
+  }
+}
+
+void engine::add_thread_word(void** word, void* initial) noexcept {
+  if (thread_word_count_ == thread_words_.size()) {
+    fail("more words of threads than there is room for (tests/model/checker/engine.hpp)");
+  }
+  thread_words_[thread_word_count_] = word;
+  initial_words_[thread_word_count_] = initial;
+  ++thread_word_count_;
+  *word = initial;
 }
 
 void engine::progress() noexcept {

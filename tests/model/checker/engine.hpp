@@ -33,6 +33,8 @@ struct thread_state {
   const void* waits_on = nullptr; ///< address of the futex
   unsigned joins = 0;             ///< id of the thread waited for
   std::uint64_t ticket = 0;       ///< order of arrival at a futex
+  void (*handler)() = nullptr;    ///< an interrupt that has not been taken yet
+  std::array<void*, 4> words{};   ///< of engine::thread_words_, while it does not run
 };
 
 /// One line of a report; rendered only on failure.
@@ -76,8 +78,17 @@ class engine {
   /// The caller's operation is over: later ones are later in its clock.
   void tick() noexcept { ++me().memory.now.clock[current_]; }
 
+  std::uint64_t next_ticket() noexcept { return ++tickets_; }
+  void add_thread_word(void** word, void* initial) noexcept;
+  /// Runs the handler of an interrupt that waits for the caller.
+  void take_interrupt() noexcept;
+  unsigned choose(unsigned count) noexcept { return choices_.choose(count); }
+
   /// Which of `count` stores or outcomes; all but the first are paid from the stale budget.
   unsigned choose_outcome(unsigned count) noexcept;
+
+  /// A store that may come before stores which its thread has not seen: 2+2W in tests/model/README.md.
+  void store(int location, std::memory_order order, word value);
 
   /// The modelled location at an address; registers one on first sight.
   int location(const void* address, word bare) noexcept;
@@ -97,8 +108,13 @@ class engine {
     std::uint32_t write_clock = 0;
     std::array<std::uint32_t, max_threads> read_clock{};
   };
+  /// Most atomics that are made in an execution are never used in it: they become locations at first use.
   struct location_index {
     int value = -1;
+    unsigned constructor = 0;
+    std::uint32_t constructor_clock = 0;
+    word initial = 0;
+    bool constructed = false;
   };
 
   static void trampoline();
@@ -131,6 +147,9 @@ class engine {
   address_table<plain_record> plain_;
   address_table<const char*> labels_;
   std::vector<event> events_;
+  std::array<void**, 4> thread_words_{};
+  std::array<void*, 4> initial_words_{};
+  unsigned thread_word_count_ = 0;
 };
 
 } // namespace weft::model

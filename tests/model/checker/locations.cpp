@@ -44,8 +44,9 @@ void engine::race(const char* what, const void* address, unsigned other) noexcep
 int engine::location(const void* address, word bare) noexcept {
   refuse_freed(address);
   location_index& found = locations_.at(address);
-  if (found.value < 0) { // static, or constant-initialised: older than the execution
-    found.value = memory_.add_location(0, thread_memory{}, bare);
+  if (found.value < 0) { // if not constructed: static, or constant-initialised, and older than the execution
+    found.value = memory_.add_location(found.constructor, found.constructor_clock,
+                                       found.constructed ? found.initial : bare);
   }
   if (!memory_.constructed_before(me().memory, found.value)) {
     race("use of an atomic whose constructor", address, 0);
@@ -53,8 +54,24 @@ int engine::location(const void* address, word bare) noexcept {
   return found.value;
 }
 
+void engine::store(int location, std::memory_order order, word value) {
+  const unsigned back = choose_outcome(memory_.placements(me().memory, location, order));
+  if (back == 0) {
+    return memory_.store(me().memory, location, order, value);
+  }
+  const int index = memory_.make_room(location, back);
+  for (unsigned id = 0; id < count_; ++id) {
+    thread_state& each = threads_[id];
+    for (view* of :
+         {&each.memory.now, &each.memory.release_fence, &each.memory.acquire_pending, &each.token_view}) {
+      of->make_room(static_cast<std::size_t>(location), index);
+    }
+  }
+  memory_.store_into(me().memory, location, index, order, value);
+}
+
 void engine::construct(const void* address, word initial) noexcept {
-  locations_.at(address).value = memory_.add_location(current_, me().memory, initial);
+  locations_.at(address) = {-1, current_, me().memory.now.clock[current_], initial, true};
 }
 
 void engine::plain_construct(const void* address) noexcept {

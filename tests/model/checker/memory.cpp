@@ -27,7 +27,7 @@ void memory::reset() noexcept {
   sequential_ = view{};
 }
 
-int memory::add_location(unsigned self, const thread_memory& by, word initial) {
+int memory::add_location(unsigned constructor, std::uint32_t constructor_clock, word initial) {
   if (static_cast<std::size_t>(count_) == max_locations) {
     std::fputs("model: more locations than max_locations (tests/model/checker/view.hpp)\n", stderr);
     std::abort();
@@ -36,9 +36,9 @@ int memory::add_location(unsigned self, const thread_memory& by, word initial) {
     locations_.emplace_back();
   }
   location_record& record = locations_[static_cast<std::size_t>(count_)];
-  record.stores.push_back({initial, view{}});
-  record.constructor = self;
-  record.constructor_clock = by.now.clock[self];
+  record.stores.push_back({initial, view{}, false});
+  record.constructor = constructor;
+  record.constructor_clock = constructor_clock;
   return count_++;
 }
 
@@ -95,7 +95,7 @@ memory::store_record& memory::append(thread_memory& by, int location, std::memor
   if (order == std::memory_order_seq_cst) {
     sequential_.seen[at] = index;
   }
-  stores.push_back({value, releases(order) ? by.now : by.release_fence});
+  stores.push_back({value, releases(order) ? by.now : by.release_fence, false});
   stores.back().published.seen[at] = index;
   return stores.back();
 }
@@ -104,13 +104,55 @@ void memory::store(thread_memory& by, int location, std::memory_order order, wor
   append(by, location, order, value);
 }
 
+unsigned memory::placements(const thread_memory& by, int location, std::memory_order order) const noexcept {
+  const auto at = static_cast<std::size_t>(location);
+  const auto& stores = locations_[at].stores;
+  int oldest = by.now.seen[at];
+  if (order == std::memory_order_seq_cst) {
+    oldest = std::max<int>(oldest, sequential_.seen[at]);
+  }
+  unsigned count = 1;
+  for (int index = static_cast<int>(stores.size()) - 1;
+       index > oldest && !stores[static_cast<std::size_t>(index)].replaces; --index) {
+    ++count;
+  }
+  return count;
+}
+
+int memory::make_room(int location, unsigned places_back) noexcept {
+  const auto at = static_cast<std::size_t>(location);
+  auto& stores = locations_[at].stores;
+  const auto index = static_cast<int>(stores.size() - places_back);
+  for (int i = 0; i < count_; ++i) {
+    for (store_record& each : locations_[static_cast<std::size_t>(i)].stores) {
+      each.published.make_room(at, index);
+    }
+  }
+  sequential_.make_room(at, index);
+  stores.insert(stores.begin() + index, store_record{});
+  return index;
+}
+
+void memory::store_into(thread_memory& by, int location, int index, std::memory_order order, word value) {
+  const auto at = static_cast<std::size_t>(location);
+  by.now.seen[at] = static_cast<std::int16_t>(index);
+  if (order == std::memory_order_seq_cst) {
+    sequential_.seen[at] = std::max(sequential_.seen[at], static_cast<std::int16_t>(index));
+  }
+  store_record& made = locations_[at].stores[static_cast<std::size_t>(index)];
+  made = {value, releases(order) ? by.now : by.release_fence, false};
+  made.published.seen[at] = static_cast<std::int16_t>(index);
+}
+
 word memory::replace(thread_memory& by, int location, std::memory_order order, word value) {
   auto& stores = locations_[static_cast<std::size_t>(location)].stores;
   acquire_from(by, stores.back(), order);
   by.read_at[static_cast<std::size_t>(location)] = by.relaxations;
   const word old = stores.back().value;
   const view continued = stores.back().published; // a read-modify-write continues the release sequence
-  append(by, location, order, value).published.join(continued);
+  store_record& made = append(by, location, order, value);
+  made.published.join(continued);
+  made.replaces = true;
   return old;
 }
 

@@ -38,14 +38,21 @@ class memory {
   /// Forgets everything.
   void reset() noexcept;
 
-  /// A new atomic location, constructed by `self`; its index.
-  int add_location(unsigned self, const thread_memory& by, word initial);
+  /// A new atomic location, constructed by a thread at a point of its clock; its index.
+  int add_location(unsigned constructor, std::uint32_t constructor_clock, word initial);
 
   /// How many stores a load by `by` may return, newest first; 1 means no choice.
   unsigned readable(const thread_memory& by, int location, std::memory_order order) const noexcept;
 
   load_result load(thread_memory& by, int location, std::memory_order order, unsigned stores_back);
   void store(thread_memory& by, int location, std::memory_order order, word value);
+  /// How many places in the modification order a store by `by` may take, the newest first; 1 means no choice.
+  unsigned placements(const thread_memory& by, int location, std::memory_order order) const noexcept;
+  /// Makes room for a store `places_back` before the end, in what this object keeps; returns its index, by
+  /// which the views of threads must make_room() too.
+  int make_room(int location, unsigned places_back) noexcept;
+  /// Fills the room.
+  void store_into(thread_memory& by, int location, int index, std::memory_order order, word value);
   /// Replaces the newest store; the value it had.
   word replace(thread_memory& by, int location, std::memory_order order, word value);
   /// Value of the store that lies `stores_back` behind the newest.
@@ -59,7 +66,8 @@ class memory {
  private:
   struct store_record {
     word value;
-    view published; ///< what an acquire load of this store sees
+    view published;        ///< what an acquire load of this store sees
+    bool replaces = false; ///< a read-modify-write: nothing comes between it and the store before
   };
   struct location_record {
     std::vector<store_record> stores;

@@ -59,6 +59,22 @@ void check(bool condition, const char* text) noexcept;
 /// Ends the execution as failed.
 [[noreturn]] void fail(const std::string& reason) noexcept;
 
+/// A word of which each model thread has one of its own, `initial` at first, as of `thread_local` variables:
+/// what stands in it is exchanged when another thread runs. To be said in each execution, by thread 0, before
+/// it starts others.
+void thread_word(void** word, void* initial);
+template <class T>
+void thread_word(T** word, T* initial) {
+  thread_word(reinterpret_cast<void**>(word), initial);
+}
+
+/// A signal: `handler` runs on the stack of that thread, between any two of its operations from now on, at
+/// the latest before it blocks; never, if it ends before. A second one before that is one with the first.
+void interrupt(unsigned thread_id, void (*handler)()) noexcept;
+
+/// One of `count` ways to go on: all are explored.
+unsigned choose(unsigned count) noexcept;
+
 /// Gives a location a name in reports.
 void label(const void* address, const char* name);
 

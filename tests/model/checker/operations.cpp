@@ -2,6 +2,7 @@
 // The operations: those of the seam (backend.hpp) and those that tests call (model.hpp), each one step of the
 // engine.
 #include "tests/model/checker/engine.hpp"
+#include "tests/model/checker/sites.hpp"
 
 #include <array>
 #include <cerrno>
@@ -21,6 +22,7 @@ void on_construct(const void* address, word initial) noexcept {
 
 word on_load(const void* address, word bare, std::memory_order order) noexcept {
   engine& machine = engine::get();
+  order = sites::order(operation::load, order);
   machine.step();
   const int location = machine.location(address, bare);
   thread_memory& mine = machine.me().memory;
@@ -33,9 +35,10 @@ word on_load(const void* address, word bare, std::memory_order order) noexcept {
 
 void on_store(const void* address, word bare, word value, std::memory_order order) noexcept {
   engine& machine = engine::get();
+  order = sites::order(operation::store, order);
   machine.step();
   const int location = machine.location(address, bare);
-  machine.shared().store(machine.me().memory, location, order, value);
+  machine.store(location, order, value);
   machine.log("store", order, address, value);
   machine.progress();
   machine.tick();
@@ -44,6 +47,7 @@ void on_store(const void* address, word bare, word value, std::memory_order orde
 word on_rmw(const void* address, word& bare, rmw_op op, word operand, word mask,
             std::memory_order order) noexcept {
   engine& machine = engine::get();
+  order = sites::order(operation::rmw, order);
   machine.step();
   const int location = machine.location(address, bare);
   const word value = apply(op, machine.shared().peek(location), operand, mask);
@@ -74,10 +78,25 @@ unsigned other_outcomes(engine& machine, int location, const cas_request& reques
   return count;
 }
 
+// What a compare-and-swap that fails keeps of its order.
+std::memory_order order_of_failure(std::memory_order success) noexcept {
+  switch (success) {
+  case std::memory_order_seq_cst:
+    return std::memory_order_seq_cst;
+  case std::memory_order_acq_rel:
+  case std::memory_order_acquire:
+    return std::memory_order_acquire;
+  default:
+    return std::memory_order_relaxed;
+  }
+}
+
 } // namespace
 
 bool on_cas(const void* address, word bare, cas_request& request) noexcept {
   engine& machine = engine::get();
+  request.success = sites::order(operation::cas, request.success);
+  request.failure = order_of_failure(request.success);
   machine.step();
   const int location = machine.location(address, bare);
   thread_memory& mine = machine.me().memory;
@@ -102,8 +121,12 @@ void on_fence(std::memory_order order) noexcept {
     return;
   }
   engine& machine = engine::get();
+  const bool off = sites::is_off(operation::fence);
   if (order == std::memory_order_seq_cst) {
     machine.step(); // the others see when it happens
+  }
+  if (off) {
+    return;
   }
   machine.shared().fence(machine.me().memory, order);
   machine.log("fence", order, nullptr, 0);
@@ -116,13 +139,14 @@ void on_heavy_fence() noexcept {
   }
   engine& machine = engine::get();
   constexpr auto full = std::memory_order_seq_cst;
+  const bool alone = sites::is_off(operation::heavy_fence);
   machine.step();
   machine.shared().fence(machine.me().memory, full);
   machine.log("heavy fence {", full, nullptr, 0);
   // Every other thread fences at a point of its own between the beginning and the end, as membarrier's
   // interrupts arrive one by one.
   for (unsigned id = 0; id < machine.thread_count(); ++id) {
-    if (id != machine.self()) {
+    if (id != machine.self() && !alone) {
       if (machine.at(id).status == thread_status::runnable) {
         machine.step();
       }
@@ -141,6 +165,7 @@ void on_heavy_fence() noexcept {
 void on_relax() noexcept {
   if (active()) {
     engine::get().log("relax", std::memory_order_relaxed, nullptr, 0);
+    engine::get().take_interrupt();
     engine::get().relax();
   }
 }
@@ -201,11 +226,27 @@ void label(const void* address, const char* name) {
   engine::get().label(address, name);
 }
 
+void thread_word(void** word, void* initial) {
+  engine::get().add_thread_word(word, initial);
+}
+
+void interrupt(unsigned thread_id, void (*handler)()) noexcept {
+  engine& machine = engine::get();
+  machine.step();
+  machine.log("interrupt", std::memory_order_relaxed, nullptr, thread_id);
+  machine.at(thread_id).handler = handler;
+}
+
+unsigned choose(unsigned count) noexcept {
+  return engine::get().choose(count);
+}
+
 namespace {
 
 bool park_for(bool timed) noexcept {
   engine& machine = engine::get();
   machine.step();
+  machine.take_interrupt();
   machine.log("park", std::memory_order_acquire, nullptr, 0);
   thread_state& mine = machine.me();
   if (!mine.token) {
@@ -245,17 +286,18 @@ void unpark(unsigned thread_id) noexcept {
 
 int futex_wait(const void* word_address, std::uint32_t expected, bool timed) noexcept {
   engine& machine = engine::get();
+  const bool blind = sites::is_off(operation::futex_wait);
   machine.step();
+  machine.take_interrupt();
   std::uint32_t bare = 0;
   std::memcpy(&bare, word_address, sizeof bare);
   const word newest = machine.shared().peek(machine.location(word_address, bare));
   machine.log("futex wait", std::memory_order_relaxed, word_address, newest);
-  if (static_cast<std::uint32_t>(newest) != expected) {
+  if (static_cast<std::uint32_t>(newest) != expected && !blind) {
     return EAGAIN;
   }
-  static std::uint64_t tickets = 0;
   machine.me().waits_on = word_address;
-  machine.me().ticket = ++tickets;
+  machine.me().ticket = machine.next_ticket();
   const bool woken = machine.block(thread_status::futex, timed);
   machine.log(woken ? "futex woken" : "futex timed out", std::memory_order_relaxed, word_address, 0);
   return woken ? 0 : ETIMEDOUT;
@@ -263,7 +305,11 @@ int futex_wait(const void* word_address, std::uint32_t expected, bool timed) noe
 
 int futex_wake(const void* word_address, int count) noexcept {
   engine& machine = engine::get();
+  const bool off = sites::is_off(operation::futex_wake);
   machine.step();
+  if (off) {
+    return 0;
+  }
   int woken = 0;
   for (; woken < count; ++woken) {
     thread_state* first = nullptr;

@@ -28,6 +28,11 @@ struct view {
     }
   }
 
+  /// A store takes place `index` of a location: those from there on have moved.
+  void make_room(std::size_t location, int index) noexcept {
+    seen[location] += seen[location] >= index ? 1 : 0;
+  }
+
   void join(const view& other) noexcept {
     join_seen(other);
     for (std::size_t i = 0; i < max_threads; ++i) {

@@ -3,13 +3,25 @@
 #pragma once
 
 #include "tests/model/checker/backend.hpp"
+#include "tests/model/checker/sites.hpp"
 
 #include <cstddef>
+#include <source_location>
 
 namespace weft::base::backend {
 
 template <class T>
 using cell = model::cell<T>;
+
+// Where an operation stands, so that the checker can weaken it.
+using site = std::source_location;
+template <class T>
+constexpr T& marked(T& c, const site& at) noexcept {
+  if (!std::is_constant_evaluated()) {
+    model::sites::standing = at;
+  }
+  return c;
+}
 
 struct look {
   template <class T>
@@ -33,7 +45,8 @@ constexpr std::size_t scaled(std::size_t /*production*/, std::size_t modelled) n
   return modelled;
 }
 
-inline void thread_fence(std::memory_order order) noexcept {
+inline void thread_fence(std::memory_order order, const site& at = site()) noexcept {
+  model::sites::standing = at;
   model::on_fence(order);
 }
 

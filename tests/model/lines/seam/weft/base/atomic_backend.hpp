@@ -62,6 +62,14 @@ class cell {
   T value_;
 };
 
+struct site {
+  static constexpr site current() noexcept { return {}; }
+};
+template <class T>
+constexpr T& marked(T& c, site) noexcept {
+  return c;
+}
+
 struct look {
   template <class T>
   static bool equals_relaxed(const cell<T>& c, T value) noexcept {
@@ -101,7 +109,7 @@ class plain {
 constexpr std::size_t scaled(std::size_t production, std::size_t) noexcept {
   return production;
 }
-inline void thread_fence(std::memory_order) noexcept {}
+inline void thread_fence(std::memory_order, site = {}) noexcept {}
 inline void compiler_fence() noexcept {}
 inline void yield_kernel_thread() noexcept {
   lines::spend(lines::costs::pause);
