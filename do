@@ -281,6 +281,14 @@ verb_soak() {
       say "failed in round $round: WEFT_STRESS_SEED=$WEFT_STRESS_SEED WEFT_STRESS_SECONDS=$WEFT_STRESS_SECONDS"
       exit 1
     }
+    # The same mix in a schedule that the seed decides, so that a failure comes again; and more seeds for the tests of
+    # the simulation.
+    WEFT_SIM=$WEFT_STRESS_SEED ctest --preset dev -L stress --output-on-failure --no-tests=error || {
+      say "failed in round $round: WEFT_SIM=$WEFT_STRESS_SEED WEFT_STRESS_SECONDS=$WEFT_STRESS_SECONDS"
+      exit 1
+    }
+    WEFT_SIMULATION_SEEDS=$((50 * round)) ctest --preset dev -L simulation --output-on-failure --no-tests=error ||
+      { say "failed in round $round: WEFT_SIMULATION_SEEDS=$((50 * round))"; exit 1; }
   done
   say "$round rounds without a failure"
 }

@@ -5,6 +5,7 @@
 
 #include "weft/sched/default_group.hpp"
 #include "weft/sched/group.hpp"
+#include "weft/sched/simulation.hpp"
 #include "weft/sched/switch.hpp"
 #include "weft/sched/user_mode.hpp"
 
@@ -41,6 +42,7 @@ descriptor& allocate_unit_slowly() {
 
 descriptor& allocate_unit_anywhere() {
   const runtime_section in;
+  simulation::refuse_others("create threads");
   worker& w = here();
   descriptor* u = (w.attention.load_relaxed() & not_a_worker) == 0 ? w.descriptors.allocate()
                                                                    : foreign_units().allocate();

@@ -293,8 +293,9 @@ void leave(arch::arrival_function then, void* argument) {
 bool can_leave_to(const descriptor& next) noexcept {
   const runtime_section in;
   worker& w = here();
-  return on_worker() && w.current->kind() == unit::kind_thread && serves(w, next) &&
-         !next.has(unit::slow_mask);
+  // In a simulation what runs on the way could not be left.
+  return (w.attention.load_relaxed() & (not_a_worker | simulated)) == 0 &&
+         w.current->kind() == unit::kind_thread && serves(w, next) && !next.has(unit::slow_mask);
 }
 
 bool leave_to_if(descriptor& next, arch::conditional_function then, void* argument) {

@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "weft/base/atomic.hpp"
 #include "weft/base/export.hpp"
+#include "weft/base/kernel_mutex.hpp"
 
 namespace weft::sched {
 
@@ -78,7 +78,7 @@ class WEFT_API timer_queue {
   void place(timer* t, std::size_t slot) noexcept;
   void remove_at(std::size_t slot) noexcept;
 
-  mutable std::mutex lock_;
+  mutable base::kernel_mutex lock_;
   std::vector<timer*> heap_;
   base::atomic<deadline> earliest_{no_deadline};
   timer_queue* next_idle_ = nullptr;

@@ -58,8 +58,14 @@ namespace {
 class extension_lock {
  public:
   explicit extension_lock(descriptor& u) noexcept : unit_(u) {
-    while ((u.traits.fetch_or_acq_rel(extending) & extending) != 0)
-      arch::relax();
+    constexpr int looks_before_yield = 64;
+    for (int looks = 0; (u.traits.fetch_or_acq_rel(extending) & extending) != 0;) {
+      if (++looks < looks_before_yield) {
+        arch::relax();
+      } else {
+        base::backend::yield_kernel_thread();
+      }
+    }
   }
   ~extension_lock() { unit_.traits.fetch_and_acq_rel(~std::uint64_t{extending}); }
   extension_lock(const extension_lock&) = delete;
