@@ -19,6 +19,11 @@ memory::shared_object_cache<descriptor>& foreign_units() noexcept {
   return *made;
 }
 
+descriptor* allocate_outside() {
+  simulation::refuse_others("create threads");
+  return foreign_units().allocate();
+}
+
 // Threads of a low class make such threads, if nothing else is said.
 pool* home_at(worker& w) noexcept {
   const pool* mine = w.current->home;
@@ -42,10 +47,9 @@ descriptor& allocate_unit_slowly() {
 
 descriptor& allocate_unit_anywhere() {
   const runtime_section in;
-  simulation::refuse_others("create threads");
   worker& w = here();
-  descriptor* u = (w.attention.load_relaxed() & not_a_worker) == 0 ? w.descriptors.allocate()
-                                                                   : foreign_units().allocate();
+  descriptor* u =
+      (w.attention.load_relaxed() & not_a_worker) == 0 ? w.descriptors.allocate() : allocate_outside();
   if (u == nullptr)
     throw std::bad_alloc();
   return *u;
