@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What one operation costs on W = 1, 2, 4, ..., 256 simulated workers: atomic operations, cache lines that
-// move, steals. Counts, not times: a run is repeatable to the last digit, whatever else the machine does. One
-// JSON object on stdout; bench/scaling/report.py makes the table and the figure.
+// move, steals. Counts, not times: whatever else the machine does does not matter, only addresses do a
+// little. One JSON object on stdout; bench/scaling/report.py makes the table.
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
