@@ -104,7 +104,8 @@ void complete(worker& w, descriptor& u) noexcept {
   continue_with(w, w.handed == nullptr ? w.pick_quickly() : nullptr);
 }
 
-// Where the end runs code of the user's, or lets him have the stack back, it is published off that stack.
+// Where the end runs code of the user's, or lets him have the stack back, it is published off that stack; in
+// a simulation always, for others go on while it is.
 [[noreturn]] void end_on_loop(worker& w, descriptor& u) noexcept {
   w.current = &w.loop_unit;
   arch::restore_with(
@@ -128,7 +129,7 @@ void complete(worker& w, descriptor& u) noexcept {
   worker& w = here();
   w.note(trace::event::stop_end, &u);
   w.handed = next;
-  if (u.has(unit::supplied_stack) || unit::keeps_stack(u.technique()) ||
+  if (u.has(unit::supplied_stack) || unit::keeps_stack(u.technique()) || w.attention.any_relaxed(simulated) ||
       (u.operations->discard != nullptr && u.join.is_detached()))
     end_on_loop(w, u);
   w.stacks.free(std::exchange(u.stack, nullptr));
@@ -139,7 +140,7 @@ void complete(worker& w, descriptor& u) noexcept {
 // Nobody waits yet for it, and nobody will see more of it than that it has ended.
 bool ends_unnoticed(const worker& w, const descriptor& u) noexcept {
   return u.is_plain() && !u.join.is_detached() && !unit::keeps_stack(u.technique()) &&
-         (w.attention.load_relaxed() & (tracing | observed)) == 0;
+         (w.attention.load_relaxed() & (tracing | observed | simulated)) == 0;
 }
 
 // Whether `next`, which has not started, may have the stack that another thread has just been done with.

@@ -416,14 +416,14 @@ worker* user_mode::preempt() noexcept {
 namespace {
 
 // Stands for the thread in sections of simulated workers; never read.
-constinit std::byte nobody{};
+alignas(user_mode) constinit std::byte nobody[1]{};
 
 } // namespace
 
 user_mode* runtime_section::enter(worker_front& front) noexcept {
   if (front.attention.any_relaxed(simulated)) {
     simulation::point(simulation::at::entry);
-    return reinterpret_cast<user_mode*>(&nobody);
+    return reinterpret_cast<user_mode*>(nobody);
   }
   user_mode& thread = user_mode::behind(front);
   thread.enter_runtime();
@@ -431,7 +431,7 @@ user_mode* runtime_section::enter(worker_front& front) noexcept {
 }
 
 void runtime_section::leave(user_mode& thread) noexcept {
-  if (reinterpret_cast<std::byte*>(&thread) == &nobody)
+  if (reinterpret_cast<std::byte*>(&thread) == nobody)
     return simulation::point(simulation::at::exit);
   thread.leave_runtime();
 }
