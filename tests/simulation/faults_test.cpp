@@ -3,6 +3,7 @@
 #include "tests/simulation/simulate.hpp"
 
 #include <memory>
+#include <string>
 #include <system_error>
 #include <thread>
 
@@ -29,6 +30,19 @@ TEST(simulation_faults, other_kernel_threads_are_refused) {
       EXPECT_EQ(error_of([] { weft::worker_group({}); }), std::errc::not_supported);
     }).join();
   });
+}
+
+TEST(simulation_faults, what_else_other_kernel_threads_do_is_told) {
+  testing::internal::CaptureStderr();
+  simulate(1, 2, [] {
+    weft::thread t([] { weft::this_thread::suspend(); });
+    while (t.state() != weft::unit::state::blocked && t.state() != weft::unit::state::suspended)
+      weft::this_thread::yield();
+    std::thread([&t] { t.resume(); }).join();
+    weft::this_thread::sleep_for(1s); // an idle worker looks when it gives memory back
+    t.join();
+  });
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("cannot be repeated"), std::string::npos);
 }
 
 TEST(simulation_faults, io_is_refused) {

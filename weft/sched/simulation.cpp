@@ -470,10 +470,22 @@ void simulation::end_in_child_of_fork() noexcept {
     s->forbid();
 }
 
+namespace {
+
+// What it makes ready may wait until some timer passes, for nobody here is woken by it.
+void tell_of_outsider() noexcept {
+  static std::atomic<bool> said{false};
+  if (simulation::is_active() && !said.exchange(true))
+    base::warn(
+        "a kernel thread that is not simulated uses Weft: this run cannot be repeated, and may stand still");
+}
+
+} // namespace
+
 void simulation::point(at where) noexcept {
   simulator* const s = simulator_here();
   if (s == nullptr)
-    return;
+    return tell_of_outsider();
   // A worker between two units may stand on the stack of one that has just left it, which cannot be left
   // again. The host outside of Weft has such a unit as well, but no worker.
   if (on_worker() && here().current->kind() == unit::kind_loop)
