@@ -340,7 +340,9 @@ void simulator::die_of_deadlock() noexcept {
   for (const auto& t : threads_)
     simulation_report::waiting(t->serves, t->number == 0);
   simulation_report::threads();
-  base::panic("a simulated program stands still: every worker is idle and no timer is armed");
+  base::panic("a simulated program stands still: every worker is idle, no timer is armed, and kernel threads "
+              "that are "
+              "not simulated cannot wake anybody");
 }
 
 // --- births and deaths ---
@@ -395,6 +397,7 @@ void simulator::join(worker& w) noexcept {
 constinit simulator* process_simulator = nullptr;
 constinit simulation::counts last_counts{};
 constinit bool printed_at_exit = false;
+constinit std::atomic<bool> told_of_outsider{false};
 
 // Null on kernel threads that are not the host.
 simulator* simulator_here() noexcept {
@@ -432,6 +435,7 @@ void simulation::begin(std::uint64_t seed) {
   if (workers_running.load(std::memory_order_relaxed) != 0 || on_worker())
     refuse(std::errc::operation_not_permitted, "weft: a simulation begins before there are workers");
   process_simulator = new simulator(seed);
+  told_of_outsider = false;
   front_of_others().attention.fetch_or_relaxed(simulated);
   memory::install_alternate_stack(); // one for all that run here
   tell(true);
@@ -474,8 +478,7 @@ namespace {
 
 // What it makes ready may wait until some timer passes, for nobody here is woken by it.
 void tell_of_outsider() noexcept {
-  static std::atomic<bool> said{false};
-  if (simulation::is_active() && !said.exchange(true))
+  if (simulation::is_active() && !told_of_outsider.exchange(true))
     base::warn(
         "a kernel thread that is not simulated uses Weft: this run cannot be repeated, and may stand still");
 }

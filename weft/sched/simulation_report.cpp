@@ -55,12 +55,18 @@ void describe(descriptor& u) noexcept {
   if (s != unit::state::blocked && s != unit::state::suspended)
     return;
   char name[400];
-  memory::describe_thread(&u, name, sizeof name);
+  if (&u == inspection::primary.load_acquire()) {
+    std::snprintf(name, sizeof name, "of main()");
+  } else {
+    memory::describe_thread(&u, name, sizeof name);
+  }
   const unit::wait_record* const why = record_of(u);
-  const auto kind = s == unit::state::suspended ? unit::wait_kind::place
-                    : why != nullptr            ? why->kind
-                                                : unit::wait_kind::unknown;
-  base::warn("  thread %s waits for %s %p", name, name_of(kind), why != nullptr ? why->object : nullptr);
+  if (why != nullptr) {
+    base::warn("  thread %s waits for %s %p", name, name_of(why->kind), why->object);
+  } else {
+    base::warn("  thread %s %s", name,
+               s == unit::state::suspended ? "is suspended" : "waits for a unit or a resume()");
+  }
 }
 
 template <class T>
