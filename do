@@ -223,8 +223,8 @@ verb_test() {
     foreign_suite riscv64 riscv64-linux-gnu
     suite clang ci-clang "" -LE '^(memcheck|model|bench)$'
     export WEFT_CONFORMANCE_SCALE=${WEFT_CONFORMANCE_SCALE:-25}
-    suite asan asan "unit_arch weft_conformance stress_mix unit_api unit_technique unit_memory unit_queue unit_sched unit_sync unit_io abt_tests" \
-      -R '^(unit_arch|unit_api|unit_technique|unit_memory|unit_queue|unit_sched|unit_sync|unit_io|conformance|stress_mix|abt_(init|xstream|sched|pool|thread|self|key|sync|foreign|info|tool))\.'
+    suite asan asan "unit_arch weft_conformance stress_mix simulation unit_api unit_technique unit_memory unit_queue unit_sched unit_sync unit_io abt_tests" \
+      -R '^(unit_arch|unit_api|unit_technique|unit_memory|unit_queue|unit_sched|unit_sync|unit_io|conformance|stress_mix|simulation\.(simulation|simulation_faults|arrangements/set_ups|mix)|abt_(init|xstream|sched|pool|thread|self|key|sync|foreign|info|tool))\.'
     suite tsan tsan "unit_arch weft_conformance stress_mix unit_api unit_technique unit_memory unit_queue unit_sched unit_sync unit_io unit_trace abt_sync abt_self" \
       -R '^(unit_arch|unit_api|unit_technique|unit_memory|unit_queue|unit_sched|unit_sync|unit_io|unit_trace|conformance|stress_mix|abt_sync|abt_self)\.'
   fi
@@ -291,6 +291,14 @@ verb_soak() {
       say "failed in round $round: WEFT_STRESS_SEED=$WEFT_STRESS_SEED WEFT_MODEL_DEPTH=$round"
       exit 1
     }
+    # The same mix in a schedule that the seed decides, so that a failure comes again; and more seeds for the tests of
+    # the simulation.
+    WEFT_SIM=$WEFT_STRESS_SEED ctest --preset dev -L stress --output-on-failure --no-tests=error || {
+      say "failed in round $round: WEFT_SIM=$WEFT_STRESS_SEED WEFT_STRESS_SECONDS=$WEFT_STRESS_SECONDS"
+      exit 1
+    }
+    WEFT_SIMULATION_SEEDS=$((50 * round)) ctest --preset dev -L simulation --output-on-failure --no-tests=error ||
+      { say "failed in round $round: WEFT_SIMULATION_SEEDS=$((50 * round))"; exit 1; }
   done
   say "$round rounds without a failure"
 }

@@ -105,8 +105,15 @@ class waiting_joiner final : public unit::joiner {
   }
   // After a withdrawal that came too late: until the unit has let go of this object.
   void wait_until_done() noexcept {
-    while (done_.load_acquire() == 0)
-      arch::relax(); // (J6) acquire: pairs with (J5); a few instructions away
+    constexpr int looks_before_yield = 64;
+    for (int looks = 0;
+         done_.load_acquire() == 0;) { // (J6) acquire: pairs with (J5); a few instructions away
+      if (++looks < looks_before_yield) {
+        arch::relax();
+      } else {
+        base::backend::yield_kernel_thread();
+      }
+    }
   }
 
   sync::waiter waiter;

@@ -21,6 +21,7 @@
 #include "weft/runtime.hpp"
 #include "weft/semaphore.hpp"
 #include "weft/shared_mutex.hpp"
+#include "weft/simulation.hpp"
 #include "weft/sleep.hpp"
 #include "weft/suspend.hpp"
 #include "weft/suspended_thread.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A random mix of everything at once, with invariants checked on the way and nothing left at the end.
-// WEFT_STRESS_SEED=n repeats the choices of a run (not its interleaving); WEFT_STRESS_SECONDS=n sets its
-// length.
+// WEFT_STRESS_SEED=n repeats the choices of a run (not its interleaving; WEFT_SIM=n repeats both);
+// WEFT_STRESS_SECONDS=n sets its length.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -18,11 +18,13 @@
 namespace {
 
 using namespace std::chrono_literals;
-using clock_type = std::chrono::steady_clock;
 
 std::uint64_t seed_of_run() {
-  const char* given = std::getenv("WEFT_STRESS_SEED");
-  return given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device{}();
+  for (const char* name : {"WEFT_STRESS_SEED", "WEFT_SIM"}) { // a simulated run repeats its choices too
+    if (const char* given = std::getenv(name))
+      return std::strtoull(given, nullptr, 0);
+  }
+  return std::random_device{}();
 }
 
 double seconds_of_run() {
@@ -30,9 +32,15 @@ double seconds_of_run() {
   return given != nullptr ? std::atof(given) : 5.0;
 }
 
+// Of one of some seven instances.
+std::chrono::nanoseconds end_of_run() {
+  const std::chrono::duration<double> length(seconds_of_run() / 7);
+  return weft::simulation::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(length);
+}
+
 // What all share. `account` is guarded by `lock`: transfers keep the sum.
 struct world {
-  clock_type::time_point end;
+  std::chrono::nanoseconds end;
   std::shared_ptr<weft::pool> side_pool;
 
   weft::mutex lock;
@@ -46,7 +54,7 @@ struct world {
   weft::counting_semaphore<> foreign_ended{0};
   std::atomic<long> started{0}, ended{0}, cancelled{0}, tasklets{0}, steps{0};
 
-  [[nodiscard]] bool over() const { return clock_type::now() >= end; }
+  [[nodiscard]] bool over() const { return weft::simulation::now() >= end; }
 };
 
 void check(bool condition, const char* what) {
@@ -237,11 +245,10 @@ TEST_P(mix, keeps_its_invariants) {
   };
   {
     weft::worker_group others(beside);
-    w.end = clock_type::now() + std::chrono::duration_cast<clock_type::duration>(
-                                    std::chrono::duration<double>(seconds_of_run() / 7)); // seven instances
-    std::thread foreign[2];
-    for (int i = 0; i < 2; ++i)
-      foreign[i] = std::thread([&w, s = seed + 1 + static_cast<std::uint64_t>(i)] { foreign_life(w, s); });
+    w.end = end_of_run();
+    std::vector<std::thread> foreign; // a simulation has none
+    for (std::uint64_t i = 0; i < 2 && !weft::simulation::active(); ++i)
+      foreign.emplace_back([&w, s = seed + 1 + i] { foreign_life(w, s); });
     std::mt19937_64 random(seed);
     while (!w.over()) {
       std::vector<weft::thread> crowd;
@@ -253,7 +260,7 @@ TEST_P(mix, keeps_its_invariants) {
         t.join();
     }
     // First as a thread: std::thread::join() blocks worker 0, which may have to run what they wait for.
-    for (int i = 0; i < 2; ++i)
+    for (std::size_t i = 0; i < foreign.size(); ++i)
       w.foreign_ended.acquire();
     for (auto& f : foreign)
       f.join();
@@ -291,8 +298,7 @@ TEST(mix_resized, workers_come_and_go) {
   const auto before = weft::runtime::count();
   world w;
   w.side_pool = weft::make_pool(weft::order::fifo, weft::access::mpmc);
-  w.end = clock_type::now() + std::chrono::duration_cast<clock_type::duration>(
-                                  std::chrono::duration<double>(seconds_of_run() / 7));
+  w.end = end_of_run();
   std::mt19937_64 random(seed);
   while (!w.over()) {
     std::vector<weft::thread> crowd;

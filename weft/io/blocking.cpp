@@ -8,6 +8,7 @@
 #include "weft/os/futex.hpp"
 #include "weft/os/kernel_thread.hpp"
 #include "weft/sched/group.hpp"
+#include "weft/sched/simulation.hpp"
 #include "weft/sched/switch.hpp"
 #include "weft/sched/user_mode.hpp"
 
@@ -175,7 +176,7 @@ class request_call final : public spare_call {
 
 void spare_call::perform() {
   const sched::runtime_section in;
-  if (!sched::on_worker())
+  if (!sched::on_worker() || sched::simulation::is_active()) // a simulation has no other kernel thread
     return function_(*this);
   sched::require_thread("a call that blocks");
   group_ = &sched::here().owner_group;

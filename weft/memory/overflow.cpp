@@ -165,6 +165,12 @@ void set_describe_function(describe_function describe) noexcept {
   describe_owner.store_relaxed(describe); // relaxed: set before threads run
 }
 
+void describe_thread(void* owner, char* buffer, std::size_t bytes) noexcept {
+  buffer[0] = '\0';
+  if (const describe_function describe = describe_owner.load_relaxed()) // relaxed: as above
+    describe(owner, buffer, bytes);
+}
+
 void describe_address(const void* address, char* buffer, std::size_t bytes) noexcept {
   Dl_info found = {};
   if (::dladdr(address, &found) == 0) {

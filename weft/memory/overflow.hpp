@@ -17,6 +17,9 @@ using describe_function = void (*)(void* owner, char* buffer, std::size_t bytes)
 // Contexts: any kernel thread, before threads run. Null: messages name the stack alone.
 WEFT_API void set_describe_function(describe_function describe) noexcept;
 
+// What that function writes of `owner`; nothing if there is none. Contexts: as the function's.
+WEFT_API void describe_thread(void* owner, char* buffer, std::size_t bytes) noexcept;
+
 // Writes "symbol" or "symbol+0x12 (object)" or the bare address; demangled where the C++ library offers a way
 // that allocates nothing. For use by describe functions. SIGNAL-SAFE (dladdr may wait for a dlopen in another
 // thread).

@@ -2,14 +2,19 @@
 // The clock of every timeout in Weft.
 #pragma once
 
+#include "weft/base/virtual_kernel.hpp"
+
 #include <cstdint>
 #include <ctime>
 
 namespace weft::os {
 
-// Nanoseconds of CLOCK_MONOTONIC, what std::chrono::steady_clock counts; through the vdso, about 20 ns.
+// Nanoseconds of CLOCK_MONOTONIC, what std::chrono::steady_clock counts; through the vdso, about 20 ns. In a
+// simulation, its own.
 // Contexts: all, SIGNAL-SAFE. Switches: never. Errors: none.
 inline std::int64_t now_ns() noexcept {
+  if (base::virtual_kernel* const simulated = base::virtual_kernel_here()) [[unlikely]]
+    return simulated->now();
   timespec now;
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
@@ -28,6 +33,8 @@ inline std::int64_t cpu_time_ns(int kernel_thread_id) noexcept {
 // Blocks the kernel thread for about `ns`; a signal may end it early. Contexts: all. Switches: never. Errors:
 // none.
 inline void sleep_ns(std::int64_t ns) noexcept {
+  if (base::virtual_kernel* const simulated = base::virtual_kernel_here()) [[unlikely]]
+    return simulated->sleep(ns);
   const timespec length{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
   ::clock_nanosleep(CLOCK_MONOTONIC, 0, &length, nullptr);
 }

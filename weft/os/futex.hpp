@@ -5,10 +5,13 @@
 // also SIGNAL-SAFE. Switches: never. Errors: returned as 0 or an errno value; errno itself may change.
 #pragma once
 
+#include "weft/base/virtual_kernel.hpp"
+
 #include <cerrno>
 #include <climits>
 #include <cstdint>
 #include <ctime>
+#include <limits>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -22,6 +25,8 @@ concept futex_word = sizeof(Word) == 4 && alignof(Word) >= 4;
 // signal.
 template <futex_word Word>
 int futex_wait(const Word* word, std::uint32_t expected) noexcept {
+  if (base::virtual_kernel* const simulated = base::virtual_kernel_here()) [[unlikely]]
+    return simulated->wait(word, expected, std::numeric_limits<std::int64_t>::max());
   const long result = ::syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
   return result == 0 ? 0 : errno;
 }
@@ -30,6 +35,8 @@ int futex_wait(const Word* word, std::uint32_t expected) noexcept {
 // has passed.
 template <futex_word Word>
 int futex_wait_until(const Word* word, std::uint32_t expected, std::int64_t deadline_ns) noexcept {
+  if (base::virtual_kernel* const simulated = base::virtual_kernel_here()) [[unlikely]]
+    return simulated->wait(word, expected, deadline_ns);
   const std::int64_t at = deadline_ns < 0 ? 0 : deadline_ns;
   const timespec deadline{static_cast<time_t>(at / 1'000'000'000), static_cast<long>(at % 1'000'000'000)};
   const long result = ::syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, expected, &deadline, nullptr,
@@ -42,6 +49,8 @@ int futex_wait_until(const Word* word, std::uint32_t expected, std::int64_t dead
 // without cause.
 template <futex_word Word>
 int futex_wake(const Word* word, int count) noexcept {
+  if (base::virtual_kernel* const simulated = base::virtual_kernel_here()) [[unlikely]]
+    return simulated->wake(word, count);
   const long result = ::syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
   return result < 0 ? 0 : static_cast<int>(result);
 }

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: MIT
 // sched_yield() of a preemptible thread lets other threads run, not other kernel threads: libraries that spin
 // until another of their threads has come along (MKL's barriers do) then get there without a tick. Everybody
-// else makes the system call, for libraries make it inside their own spin locks as well.
+// else makes the system call, for libraries make it inside their own spin locks as well. In a simulation it
+// lets another worker run: who spins waits for one.
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "weft/base/virtual_kernel.hpp"
 #include "weft/sched/switch.hpp"
 #include "weft/sched/user_mode.hpp"
 
 // Contexts: all. Switches: in user mode of a preemptible thread, which a cancellation does not unwind here:
 // C code calls this.
 extern "C" WEFT_API int sched_yield() noexcept {
+  if (weft::base::virtual_kernel* const simulated = weft::base::virtual_kernel_here()) {
+    simulated->yield();
+    return 0;
+  }
   weft::sched::worker_front& front = weft::sched::here();
   if (!front.attention.any_relaxed(weft::sched::user_code))
     return static_cast<int>(::syscall(SYS_sched_yield));

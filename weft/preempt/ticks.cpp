@@ -30,6 +30,7 @@
 #include "weft/preempt/tick_sources.hpp"
 #include "weft/preempt/watchdog.hpp"
 #include "weft/sched/priority.hpp"
+#include "weft/sched/simulation.hpp"
 #include "weft/sched/ticker.hpp"
 
 namespace weft::preempt {
@@ -447,6 +448,12 @@ void unuse_signal() noexcept {
 }
 
 bool prepare(sched::preemption kind, std::size_t workers) {
+  if (sched::simulation::is_active()) {
+    static std::atomic<bool> told{false};
+    if (!told.exchange(true))
+      base::warn("in a simulation preemptible threads are cooperative");
+    return false;
+  }
   if (arch::sanitizer::watches_frames) {
     static std::atomic<bool> said{false};
     if (!said.exchange(true))

@@ -12,6 +12,7 @@
 #include "weft/preempt/ticks.hpp"
 #include "weft/runtime/internal.hpp"
 #include "weft/sched/fork.hpp"
+#include "weft/sched/simulation.hpp"
 #include "weft/sched/user_mode.hpp"
 #include "weft/sync/wait_table.hpp"
 
@@ -45,6 +46,11 @@ void parent() {
 }
 
 void child() {
+  if (sched::simulation::is_active()) { // all workers are here, but their program is the parent's
+    os::reregister_membarrier();
+    sched::simulation::end_in_child_of_fork();
+    return parent();
+  }
   memory::fork_child();
   os::reregister_membarrier();
   sync::forget_waiters_after_fork();

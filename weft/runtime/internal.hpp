@@ -3,15 +3,15 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "weft/base/kernel_mutex.hpp"
 #include "weft/runtime/runtime.hpp"
 
 namespace weft::runtime {
 
 struct process_state {
-  std::mutex lock; // starting and stopping
+  base::kernel_mutex lock; // starting and stopping
   std::atomic<sched::group*> group{nullptr};
   unsigned users = 0;                // start() without stop()
   bool automatic = false;            // somebody relied on the automatic start

@@ -5,6 +5,7 @@
 
 #include "weft/sched/default_group.hpp"
 #include "weft/sched/group.hpp"
+#include "weft/sched/simulation.hpp"
 #include "weft/sched/switch.hpp"
 #include "weft/sched/user_mode.hpp"
 
@@ -16,6 +17,11 @@ memory::shared_object_cache<descriptor>& foreign_units() noexcept {
   alignas(cache) static std::byte room[sizeof(cache)]; // lives as long as the last foreign kernel thread
   static auto* made = ::new (static_cast<void*>(room)) cache;
   return *made;
+}
+
+descriptor* allocate_outside() {
+  simulation::refuse_others("create threads");
+  return foreign_units().allocate();
 }
 
 // Threads of a low class make such threads, if nothing else is said.
@@ -42,8 +48,8 @@ descriptor& allocate_unit_slowly() {
 descriptor& allocate_unit_anywhere() {
   const runtime_section in;
   worker& w = here();
-  descriptor* u = (w.attention.load_relaxed() & not_a_worker) == 0 ? w.descriptors.allocate()
-                                                                   : foreign_units().allocate();
+  descriptor* u =
+      (w.attention.load_relaxed() & not_a_worker) == 0 ? w.descriptors.allocate() : allocate_outside();
   if (u == nullptr)
     throw std::bad_alloc();
   return *u;

@@ -16,6 +16,7 @@
 #include "weft/sched/inspection.hpp"
 #include "weft/sched/packing.hpp"
 #include "weft/sched/priority.hpp"
+#include "weft/sched/simulation.hpp"
 #include "weft/sched/switch.hpp"
 #include "weft/topology/machine.hpp"
 #include "weft/unit/extension.hpp"
@@ -48,6 +49,8 @@ unsigned default_worker_count() {
 
 group::group(group_options options)
     : options_(std::move(options)), forks_seen_(forks()), numbers_(options_.first_number) {
+  simulation::begin_if_asked();
+  simulation::refuse_others("start workers");
   if (options_.pools == arrangement::custom && !options_.make_scheduler) {
     refuse(std::errc::invalid_argument, "weft: a custom arrangement needs make_scheduler");
   }
@@ -174,8 +177,14 @@ worker& group::add_worker(std::shared_ptr<scheduler> with) {
     refuse(std::errc::invalid_argument, "weft: workers of this group share schedulers; use one of your own");
   }
   fresh->use_scheduler(std::move(with));
-  if (options_.bind)
+  const bool is_simulated = simulation::is_active();
+  if (is_simulated) {
+    simulation::refuse_others("add a worker");
+    fresh->ask(simulated);
+    fresh->budget = -1; // each decision is a choice
+  } else if (options_.bind) {
     fresh->cpu = static_cast<int>(members_.size());
+  }
   members_.reserve(members_.size() + 1);
   former_.reserve(former_.size() + 1);
   auto grown = member_list();
@@ -188,6 +197,8 @@ worker& group::add_worker(std::shared_ptr<scheduler> with) {
     fresh->local.attach(*fresh);
     if (options_.primary_joins && members_.empty()) {
       adopt_primary(*fresh);
+    } else if (is_simulated) {
+      simulation::start(*fresh, &live_simulated);
     } else {
       start_kernel_thread(*fresh);
     }
@@ -394,6 +405,7 @@ void group::adopt_primary(worker& w) {
   w.refresh_hot();
   p.unit.state.start_running();
   w.current = &p.unit;
+  simulation::adopt(&w);
   workers_running.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -476,6 +488,7 @@ void group::release_primary(worker& w) noexcept {
     w.stacks.free(w.loop_stack);
   memory::remove_alternate_stack();
   set_here(nullptr);
+  simulation::adopt(nullptr);
   workers_running.fetch_sub(1, std::memory_order_relaxed);
 }
 
@@ -503,6 +516,19 @@ void* group::kernel_thread_main(void* argument) {
   return nullptr;
 }
 
+// The same on a kernel thread that others have too.
+void group::live_simulated(worker& w) {
+  set_here(&w);
+  workers_running.fetch_add(1, std::memory_order_relaxed);
+  w.refresh_hot();
+  w.run_loop();
+  w.end_lending();
+  w.main_scheduler->stop(w);
+  set_here(nullptr);
+  workers_running.fetch_sub(1, std::memory_order_relaxed);
+  w.ended.store(true, std::memory_order_release);
+}
+
 void group::start_kernel_thread(worker& w) {
   if (const int error = w.kernel_thread.start(&kernel_thread_main, &w); error != 0) {
     throw std::system_error(error, std::system_category(), "weft: no kernel thread for a worker");
@@ -513,13 +539,15 @@ void group::stop_and_join(worker& w) noexcept {
   if (w.on_primary_thread)
     return release_primary(w);
   w.call(stop_requested);
+  if (w.simulated_by != nullptr)
+    return simulation::join(w);
   w.kernel_thread.join();
 }
 
 bool group::freeze_others(int patience_ms) noexcept {
   const view* workers = view_.load(std::memory_order_acquire);
-  if (workers == nullptr)
-    return true;
+  if (workers == nullptr || simulation::is_active())
+    return true; // nobody else runs, unless the caller waits
   worker* self = &here();
   for (worker* w : *workers) {
     if (w != self)
@@ -535,58 +563,6 @@ bool group::freeze_others(int patience_ms) noexcept {
       return all;
     os::sleep_ns(50'000);
   }
-}
-
-// --- timers ---
-
-deadline group::earliest_timer() const noexcept {
-  deadline at = timers_left_behind().earliest();
-  for (const worker* w : *view_.load(std::memory_order_acquire))
-    at = std::min(at, w->timers.earliest());
-  return at;
-}
-
-deadline group::sleep_until(worker& w) noexcept {
-  deadline until = earliest_timer();
-  if (source_count_.load(std::memory_order_relaxed) != 0) {
-    std::unique_lock held(sources_lock_, std::try_to_lock);
-    // Whoever holds it polls at this moment; it will see to the next poll.
-    for (std::size_t i = 0; held.owns_lock() && i < sources_.size(); ++i) {
-      const auto patience = sources_[i]->patience();
-      if (patience != std::chrono::nanoseconds::max())
-        until = std::min(until, os::now_ns() + patience.count());
-    }
-  }
-  w.sleeps_until.store_relaxed(until);
-  return until;
-}
-
-int group::expire_timers_of_all(deadline now) noexcept {
-  int fired = timers_left_behind().expire(now);
-  for (worker* w : *view_.load(std::memory_order_acquire)) {
-    if (w->timers.earliest() <= now)
-      fired += w->timers.expire(now);
-  }
-  return fired;
-}
-
-void group::wake() noexcept {
-  wake_before(0);
-}
-
-void group::wake_before(deadline at) noexcept {
-  worker* sleeper = nullptr;
-  base::light_fence(); // what was armed, then who sleeps; pairs with (P2)
-  for (worker* w : *view_.load(std::memory_order_acquire)) {
-    const deadline until = w->sleeps_until.load_relaxed();
-    if (until == 0)
-      continue;
-    if (until <= at)
-      return; // somebody wakes early enough
-    sleeper = w;
-  }
-  if (sleeper != nullptr)
-    sleeper->spot.try_notify().finish();
 }
 
 } // namespace weft::sched

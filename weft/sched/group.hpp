@@ -6,10 +6,10 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "weft/base/export.hpp"
+#include "weft/base/kernel_mutex.hpp"
 #include "weft/sched/event_source.hpp"
 #include "weft/sched/scheduler.hpp"
 #include "weft/sched/worker.hpp"
@@ -137,6 +137,7 @@ class WEFT_API group {
   friend struct worker;
 
   static void* kernel_thread_main(void* w);
+  static void live_simulated(worker& w);
 
   [[nodiscard]] bool steals() const noexcept {
     return options_.pools == arrangement::stealing || options_.pools == arrangement::hierarchical;
@@ -201,7 +202,7 @@ class WEFT_API group {
   int expire_timers_of_all(deadline now) noexcept;
 
   group_options options_;
-  mutable std::mutex lock_; // membership
+  mutable base::kernel_mutex lock_; // membership
   std::vector<std::unique_ptr<worker>> members_;
   std::vector<std::unique_ptr<worker>> former_; // blocked units may still name their pools
   std::vector<std::shared_ptr<pool>> mains_;    // the members' main pools, same order (but for `custom`)
@@ -219,7 +220,7 @@ class WEFT_API group {
   std::unique_ptr<packing_board> board_;
   std::atomic<unsigned> outsiders_{0};
   mutable std::atomic<unsigned> turn_{0};
-  std::mutex sources_lock_; // held while polling: one worker at a time
+  base::kernel_mutex sources_lock_; // held while polling: one worker at a time
   std::vector<std::shared_ptr<event_source>> sources_;
   std::atomic<unsigned> source_count_{0};
   std::atomic<sched::waiting_source*> waiting_source_{nullptr}; // owned

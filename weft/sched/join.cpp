@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "weft/os/futex.hpp"
+#include "weft/sched/simulation.hpp"
 #include "weft/sched/technique_join.hpp"
 #include "weft/sched/user_mode.hpp"
 #include "weft/unit/join_word.hpp"
@@ -285,6 +286,7 @@ namespace {
 // For a joiner that cannot run `u`.
 void wait_for_end(descriptor& u) {
   if (!on_worker()) {
+    simulation::refuse_others("wait");
     blocking_joiner waiter;
     if (u.join.wait_object(waiter))
       waiter.wait();

@@ -104,7 +104,8 @@ void complete(worker& w, descriptor& u) noexcept {
   continue_with(w, w.handed == nullptr ? w.pick_quickly() : nullptr);
 }
 
-// Where the end runs code of the user's, or lets him have the stack back, it is published off that stack.
+// Where the end runs code of the user's, or lets him have the stack back, it is published off that stack; in
+// a simulation always, for others go on while it is.
 [[noreturn]] void end_on_loop(worker& w, descriptor& u) noexcept {
   w.current = &w.loop_unit;
   arch::restore_with(
@@ -132,7 +133,7 @@ void complete(worker& w, descriptor& u) noexcept {
   worker& w = here();
   w.note(trace::event::stop_end, &u);
   w.handed = next;
-  if (u.has(unit::supplied_stack) || unit::keeps_stack(u.technique()) ||
+  if (u.has(unit::supplied_stack) || unit::keeps_stack(u.technique()) || w.attention.any_relaxed(simulated) ||
       (u.operations->discard != nullptr && u.join.is_detached()))
     end_on_loop(w, u);
   w.stacks.free(std::exchange(u.stack, nullptr));
@@ -143,7 +144,7 @@ void complete(worker& w, descriptor& u) noexcept {
 // Nobody waits yet for it, and nobody will see more of it than that it has ended.
 bool ends_unnoticed(const worker& w, const descriptor& u) noexcept {
   return u.is_plain() && !u.join.is_detached() && !unit::keeps_stack(u.technique()) &&
-         (w.attention.load_relaxed() & (tracing | observed)) == 0;
+         (w.attention.load_relaxed() & (tracing | observed | simulated)) == 0;
 }
 
 // Whether `next`, which has not started, may have the stack that another thread has just been done with.
@@ -297,8 +298,9 @@ void leave(arch::arrival_function then, void* argument) {
 bool can_leave_to(const descriptor& next) noexcept {
   const runtime_section in;
   worker& w = here();
-  return on_worker() && w.current->kind() == unit::kind_thread && serves(w, next) &&
-         !next.has(unit::slow_mask);
+  // In a simulation what runs on the way could not be left.
+  return (w.attention.load_relaxed() & (not_a_worker | simulated)) == 0 &&
+         w.current->kind() == unit::kind_thread && serves(w, next) && !next.has(unit::slow_mask);
 }
 
 bool leave_to_if(descriptor& next, arch::conditional_function then, void* argument) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "weft/sched/simulation.hpp"
 #include "weft/sched/worker.hpp"
 
 namespace weft::sched {
@@ -27,7 +28,7 @@ descriptor* steal_among(worker& thief, const Pools& pools, std::size_t first, st
   if (count == 0)
     return nullptr;
   if (seed == 0)
-    seed = 0x9E3779B97F4A7C15ULL * (thief.number + 1);
+    seed = 0x9E3779B97F4A7C15ULL * (thief.number + 1) ^ simulation::salt();
   std::size_t at = next_random(seed) % count;
   for (std::size_t tried = 0; tried < count; ++tried, at = at + 1 == count ? 0 : at + 1) {
     pool& victim = *pools[first + at];

@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "weft/base/atomic.hpp"
 #include "weft/base/export.hpp"
+#include "weft/base/kernel_mutex.hpp"
 #include "weft/os/own_heap.hpp"
 
 namespace weft::sched {
@@ -79,7 +79,7 @@ class WEFT_API timer_queue : public os::on_own_heap {
   void place(timer* t, std::size_t slot) noexcept;
   void remove_at(std::size_t slot) noexcept;
 
-  mutable std::mutex lock_;
+  mutable base::kernel_mutex lock_;
   std::vector<timer*, os::own_allocator<timer*>> heap_;
   base::atomic<deadline> earliest_{no_deadline};
   timer_queue* next_idle_ = nullptr;

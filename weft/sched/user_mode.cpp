@@ -10,6 +10,7 @@
 #include "weft/os/futex.hpp"
 #include "weft/sched/group.hpp"
 #include "weft/sched/priority.hpp"
+#include "weft/sched/simulation.hpp"
 #include "weft/sched/switch.hpp"
 #include "weft/unit/extension.hpp"
 
@@ -471,6 +472,29 @@ worker* user_mode::preempt() noexcept {
   yield_preempted(kind_ == preemption::signal_yield, true);
   leave_home(); // before the handler adapts what it interrupted to this kernel thread
   return &here();
+}
+
+namespace {
+
+// Stands for the thread in sections of simulated workers; never read.
+alignas(user_mode) constinit std::byte nobody[1]{};
+
+} // namespace
+
+user_mode* runtime_section::enter(worker_front& front) noexcept {
+  if (front.attention.any_relaxed(simulated)) {
+    simulation::point(simulation::at::entry);
+    return reinterpret_cast<user_mode*>(nobody);
+  }
+  user_mode& thread = user_mode::behind(front);
+  thread.enter_runtime();
+  return &thread;
+}
+
+void runtime_section::leave(user_mode& thread) noexcept {
+  if (reinterpret_cast<std::byte*>(&thread) == nobody)
+    return simulation::point(simulation::at::exit);
+  thread.leave_runtime();
 }
 
 constinit std::atomic<tls_lender*> lender_of_tls{nullptr};

@@ -166,21 +166,21 @@ class [[nodiscard]] runtime_section {
  public:
   runtime_section() noexcept {
     worker_front& front = sched::here();
-    if (front.attention.any_relaxed(user_code)) [[unlikely]]
-      enter(front);
+    if (front.attention.any_relaxed(user_code | simulated)) [[unlikely]]
+      thread_ = enter(front);
   }
   ~runtime_section() {
     if (thread_ != nullptr) [[unlikely]]
-      thread_->leave_runtime();
+      leave(*thread_);
   }
   runtime_section(const runtime_section&) = delete;
   runtime_section& operator=(const runtime_section&) = delete;
 
  private:
-  void enter(worker_front& front) noexcept {
-    thread_ = &user_mode::behind(front);
-    thread_->enter_runtime();
-  }
+  // In a simulation both are points where another worker may go on (simulation.hpp), and what stands for the
+  // thread is nobody.
+  WEFT_API static user_mode* enter(worker_front& front) noexcept;
+  WEFT_API static void leave(user_mode& thread) noexcept;
   user_mode* thread_ = nullptr;
 };
 

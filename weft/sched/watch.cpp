@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where a parked worker sleeps: on its word, or in its group's event source; and a group's event sources. The
-// protocol is argued in README.md, "The watch".
+// Where a parked worker sleeps: on its word, or in its group's event source; a group's event sources and
+// timers. The protocol is argued in README.md, "The watch".
 #include <algorithm>
 #include <ranges>
 #include <system_error>
@@ -8,6 +8,7 @@
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/sched/group.hpp"
+#include "weft/sched/simulation.hpp"
 #include "weft/sched/worker.hpp"
 
 namespace weft::sched {
@@ -76,6 +77,10 @@ void group::count_sources_locked() noexcept {
 }
 
 waiting_source& group::waiting_source(const std::function<std::unique_ptr<sched::waiting_source>()>& make) {
+  if (simulation::is_active()) {
+    throw std::system_error(std::make_error_code(std::errc::not_supported),
+                            "weft: a simulation has no I/O to wait for");
+  }
   {
     std::lock_guard held(sources_lock_);
     if (sched::waiting_source* known = waiting_source())
@@ -112,6 +117,58 @@ void group::hand_watch_on() noexcept {
   const auto spots = *view_.load(std::memory_order_acquire) | std::views::take(active_workers()) |
                      std::views::transform([](worker* w) { return &w->spot; });
   choose_sleeper(spots).finish();
+}
+
+// --- timers ---
+
+deadline group::earliest_timer() const noexcept {
+  deadline at = timers_left_behind().earliest();
+  for (const worker* w : *view_.load(std::memory_order_acquire))
+    at = std::min(at, w->timers.earliest());
+  return at;
+}
+
+deadline group::sleep_until(worker& w) noexcept {
+  deadline until = earliest_timer();
+  if (source_count_.load(std::memory_order_relaxed) != 0) {
+    std::unique_lock held(sources_lock_, std::try_to_lock);
+    // Whoever holds it polls at this moment; it will see to the next poll.
+    for (std::size_t i = 0; held.owns_lock() && i < sources_.size(); ++i) {
+      const auto patience = sources_[i]->patience();
+      if (patience != std::chrono::nanoseconds::max())
+        until = std::min(until, os::now_ns() + patience.count());
+    }
+  }
+  w.sleeps_until.store_relaxed(until);
+  return until;
+}
+
+int group::expire_timers_of_all(deadline now) noexcept {
+  int fired = timers_left_behind().expire(now);
+  for (worker* w : *view_.load(std::memory_order_acquire)) {
+    if (w->timers.earliest() <= now)
+      fired += w->timers.expire(now);
+  }
+  return fired;
+}
+
+void group::wake() noexcept {
+  wake_before(0);
+}
+
+void group::wake_before(deadline at) noexcept {
+  worker* sleeper = nullptr;
+  base::light_fence(); // what was armed, then who sleeps; pairs with (P2)
+  for (worker* w : *view_.load(std::memory_order_acquire)) {
+    const deadline until = w->sleeps_until.load_relaxed();
+    if (until == 0)
+      continue;
+    if (until <= at)
+      return; // somebody wakes early enough
+    sleeper = w;
+  }
+  if (sleeper != nullptr)
+    sleeper->spot.try_notify().finish();
 }
 
 } // namespace weft::sched

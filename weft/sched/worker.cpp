@@ -22,6 +22,7 @@
 #include "weft/sched/inspection.hpp"
 #include "weft/sched/priority.hpp"
 #include "weft/sched/requests.hpp"
+#include "weft/sched/simulation.hpp"
 #include "weft/sched/stacked.hpp"
 #include "weft/sched/switch.hpp"
 #include "weft/sched/user_mode.hpp"
@@ -116,8 +117,8 @@ void worker::refresh_hot() noexcept {
   scheduler& s = active_scheduler();
   hot = &s.home_of_new_units();
   pool* asked = s.hot_pool();
-  if ((attention.load_relaxed() & (tracing | observed)) != 0)
-    asked = nullptr; // the slow paths record
+  if ((attention.load_relaxed() & (tracing | observed | simulated)) != 0)
+    asked = nullptr; // the slow paths record, and are where others go on
   if (withdrawn || lodgers != nullptr)
     asked = nullptr; // nothing is taken without the loop
   if (asked != nullptr && asked->owner() == this) {
@@ -251,10 +252,22 @@ void worker::freeze() noexcept {
     os::futex_wait(&frozen, 1);
 }
 
+// Every decision of a simulated worker comes here. True: it is time to look around.
+bool worker::take_turn() noexcept {
+  simulation::turn(simulation::at::decision);
+  budget = -1;
+  if (--simulated_budget >= 0)
+    return false;
+  simulated_budget = decision_budget;
+  return true;
+}
+
 void worker::look_around() noexcept {
   if (budget >= 0 && --budget >= 0)
     return;
   budget = decision_budget;
+  if (attention.any_relaxed(simulated) && !take_turn()) [[unlikely]]
+    return;
   pick_oldest = true;
   const bool sources = owner_group.source_count_.load(std::memory_order_relaxed) != 0;
   for (timer_queue* queue : {&timers, &timers_left_behind()}) {
@@ -485,14 +498,20 @@ void worker::pause_search(unsigned length) const noexcept {
 
 descriptor* worker::idle() noexcept {
   constexpr unsigned longest_pause = 16;
-  const deadline least_search = idle_spin.get() * 1000;
+  const deadline least_search = simulation::search(idle_spin.get() * 1000);
   spot.start_searching();
   note(trace::event::search, nullptr);
   const bool is_crowded = crowded();
   deadline begin = os::now_ns();
   unsigned pause = 1;
   for (;;) {
-    const std::uint32_t asked = attention.load_relaxed() & ~standing_attention;
+    std::uint32_t asked = attention.load_relaxed();
+    if ((asked & simulated) != 0) [[unlikely]] {
+      simulation::turn(simulation::at::yield);
+      pause = 0;
+      asked = attention.load_relaxed();
+    }
+    asked &= ~standing_attention;
     if (asked == inbox_waiting) {
       // Still searching: to leave with the unit in the pool would wake another worker for it.
       attention.fetch_and_acq_rel(~std::uint32_t{inbox_waiting});

@@ -29,6 +29,7 @@ namespace weft::sched {
 
 struct worker;
 struct tls_block;
+class virtual_thread;
 
 // Bits of worker_front::attention: why the next scheduling decision must go through the loop. Set by anyone,
 // cleared by the worker.
@@ -46,9 +47,11 @@ enum attention : std::uint32_t {
   user_code = 1024,          // the front of a preemptible thread in user mode (user_mode.hpp)
   worker_has_classes = 2048, // the scheduler's pools are of several classes of priority (priority.hpp)
   activity_changed = 4096,   // of the group: who sleeps, and who serves whose pools (activity.cpp)
+  simulated = 8192,          // one of several workers in turn on one kernel thread (simulation.hpp)
 };
 // What must not keep a worker from sleeping.
-inline constexpr std::uint32_t standing_attention = always_ask | tracing | observed | worker_has_classes;
+inline constexpr std::uint32_t standing_attention =
+    always_ask | tracing | observed | worker_has_classes | simulated;
 
 // How long a worker sleeps before it gives memory back: longer than the pauses of a program that is merely
 // uneven.
@@ -213,6 +216,9 @@ struct alignas(64) worker : worker_front {
   lodger* lodger_turn = nullptr;       // whose turn it is; null: its own
   base::atomic<lodger*> arriving{nullptr};
   void* front = nullptr; // what a front (abt) calls this worker; its own, set before the worker starts
+  // --- simulation.hpp ---
+  virtual_thread* simulated_by = nullptr; // what it runs on; null for worker 0 and where nothing is simulated
+  std::int32_t simulated_budget = decision_budget; // `budget` is used up at all times
 
   void ask(std::uint32_t bits) noexcept { attention.fetch_or_acq_rel(bits); }
   // As ask(), and wakes the worker if it sleeps.
@@ -279,6 +285,7 @@ struct alignas(64) worker : worker_front {
   void drop(descriptor& u) noexcept;
   void leave_stacked_scheduler(bool finished) noexcept;
   bool serve_attention() noexcept;
+  bool take_turn() noexcept;
   bool serve_requests() noexcept;
   // Sleeps, comes back, takes schedulers over and passes them on, as the group's number of active workers
   // says.

@@ -100,8 +100,9 @@ class slot_state {
     state_.cas_strong_acq_rel(expected, 0); // in the chain of (M3)
   }
 
-  /// At load, before there are waiters.
+  /// While nobody can wait: at load, and around simulations.
   void set_symmetric() noexcept { state_.store_relaxed(symmetric_bit); }
+  void set_asymmetric() noexcept { state_.store_relaxed(0); }
   /// In the child of fork().
   void forget() noexcept { state_.fetch_and_relaxed(symmetric_bit); }
 

@@ -6,6 +6,7 @@
 
 #include "weft/os/futex.hpp"
 #include "weft/sched/group.hpp"
+#include "weft/sched/simulation.hpp"
 #include "weft/sched/switch.hpp"
 #include "weft/sched/user_mode.hpp"
 
@@ -122,6 +123,7 @@ wait_result suspended_thread::wait(condition f, void* argument, sched::deadline 
 
 wait_result suspended_thread::wait_on_kernel_thread(condition f, void* argument, sched::deadline until,
                                                     const std::stop_token& stop) {
+  sched::simulation::refuse_others("wait");
   parked_kernel_thread parked;
   const std::uintptr_t word = reinterpret_cast<std::uintptr_t>(&parked) | kernel_thread_mark;
   timed_wait timed(*this, word);

@@ -4,6 +4,7 @@
 
 #include "weft/arch/arch.hpp"
 #include "weft/sched/group.hpp"
+#include "weft/sched/simulation.hpp"
 #include "weft/sched/switch.hpp"
 #include "weft/sched/user_mode.hpp"
 #include "weft/sync/wait_told.hpp"
@@ -45,6 +46,25 @@ bool spin(mutex_word& word, std::uint32_t mark) noexcept {
 } // namespace
 
 WEFT_API constinit wait_slot<waiter> wait_table[wait_slots];
+
+namespace {
+
+// In a simulation every release goes the long way, where others may go on. Nobody waits when one begins.
+void release_slowly(bool simulated) noexcept {
+  for (auto& slot : wait_table) {
+    if (simulated) {
+      slot.state.set_symmetric();
+    } else if (base::asymmetric_fences) {
+      slot.state.set_asymmetric();
+    }
+  }
+}
+
+[[gnu::constructor(102)]] void follow_simulations() noexcept {
+  sched::simulation::told.store(&release_slowly, std::memory_order_release);
+}
+
+} // namespace
 
 bool lock_slowly(mutex_word& word, std::uint32_t displaced, sched::deadline until,
                  const std::stop_token& stop) {

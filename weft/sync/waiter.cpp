@@ -8,6 +8,7 @@
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/sched/group.hpp"
+#include "weft/sched/simulation.hpp"
 #include "weft/sched/switch.hpp"
 #include "weft/sched/user_mode.hpp"
 
@@ -28,6 +29,8 @@ wait_result waiter::wait(sched::deadline until, const std::stop_token& stop) {
   const sched::runtime_section in;
   if (sched::on_worker())
     sched::require_thread("this wait");
+  else
+    sched::simulation::refuse_others("wait");
   if (until != sched::no_deadline && unit_ != nullptr) {
     sched::worker& w = sched::here();
     w.timers.arm(*this, until);

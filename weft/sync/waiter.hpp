@@ -18,6 +18,7 @@
 #include "weft/base/atomic.hpp"
 #include "weft/base/export.hpp"
 #include "weft/base/spin_lock.hpp"
+#include "weft/os/clock.hpp"
 #include "weft/queue/intrusive_fifo.hpp"
 #include "weft/sched/timer_queue.hpp"
 #include "weft/sync/wait_word.hpp"
@@ -33,16 +34,14 @@ enum class wait_result : std::uint32_t { notified = 2, timed_out = 3, stopped = 
 template <class Clock, class Duration>
 sched::deadline deadline_of(const std::chrono::time_point<Clock, Duration>& at) {
   const auto left = std::chrono::ceil<std::chrono::nanoseconds>(at - Clock::now());
-  const auto base = std::chrono::steady_clock::now().time_since_epoch();
-  const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(base).count();
+  const sched::deadline now = os::now_ns();
   if (left.count() > sched::no_deadline - 1 - now)
     return sched::no_deadline - 1;
   return now + left.count();
 }
 template <class Rep, class Period>
 sched::deadline deadline_of(const std::chrono::duration<Rep, Period>& length) {
-  const auto base = std::chrono::steady_clock::now().time_since_epoch();
-  const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(base).count();
+  const sched::deadline now = os::now_ns();
   // Compared as long double: a duration of hours::max() does not fit nanoseconds.
   const long double wanted = std::chrono::duration<long double, std::nano>(length).count();
   if (wanted > static_cast<long double>(sched::no_deadline - 1 - now))
