@@ -48,6 +48,7 @@ unsigned default_worker_count() {
 
 group::group(group_options options)
     : options_(std::move(options)), forks_seen_(forks()), numbers_(options_.first_number) {
+  refuse_shadow_stack();
   if (options_.pools == arrangement::custom && !options_.make_scheduler) {
     refuse(std::errc::invalid_argument, "weft: a custom arrangement needs make_scheduler");
   }
