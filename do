@@ -12,7 +12,7 @@ usage: ./do VERB
   demo [--quick]            count the UTS trees, one thread a node; writes a page with the results
   test [--quick]            every build and every test; --quick: the gcc build only
   bench [SUITE] [--quick]   benchmarks against the peers that are installed
-  soak [MINUTES]            stress tests with fresh seeds, 60 minutes unless said
+  soak [MINUTES]            stress, faults and fuzzing, long and with fresh seeds, in turn; 60 minutes unless said
   install PREFIX            build and install the library and the tool weft
   deps VERB                 install what VERB needs, nothing else
   help                      this text
@@ -102,7 +102,12 @@ need_for() {
       clang=$(newest_clang)
       if [ -n "$clang" ]; then need --optional "clang-$clang" "libomp-$clang-dev"; fi
       ;;
-    soak) need libgtest-dev libtbb-dev libcli11-dev libboost-dev ;;
+    soak)
+      need libgtest-dev libtbb-dev libcli11-dev libboost-dev
+      need --optional libdw-dev libelf-dev
+      clang=$(newest_clang)
+      if [ -n "$clang" ]; then need --optional "clang-$clang" "libclang-rt-$clang-dev"; fi
+      ;;
     install) need libcli11-dev; need --optional libdw-dev libelf-dev ;;
     core) ;;
     *) echo "unknown verb $1" >&2; exit 2 ;;
@@ -214,15 +219,19 @@ verb_test() {
     WEFT_MEMBARRIER=0 suite gcc-plain-fences ci-gcc "" -R '^(unit_queue|unit_sync|conformance|stress_mix)\.' -LE '^preempt$'
     # The other builds run what depends on the compiler, the port or the sanitizer.
     suite portable portable "unit_arch arch_debuggee arch_switch_cost weft_conformance" -R '^(unit_arch|conformance)\.'
+    if [ "$(uname -m)" = x86_64 ]; then
+      suite cet cet "unit_arch weft_conformance weft_abt system_signals system_hardening_ibt" \
+        -R '^((unit_arch|conformance|system_signals)\.|system_hardening\.(ibt|cet)$)'
+    fi
     foreign_suite aarch64 aarch64-linux-gnu unit_arch_o2_bti unit_arch_o2_sve
     foreign_suite ppc64le powerpc64le-linux-gnu
     foreign_suite riscv64 riscv64-linux-gnu
     suite clang ci-clang "" -LE '^(memcheck|model|bench)$'
     export WEFT_CONFORMANCE_SCALE=${WEFT_CONFORMANCE_SCALE:-25}
-    suite asan asan "unit_arch weft_conformance stress_mix unit_api unit_technique unit_memory unit_queue unit_sched unit_sync unit_io abt_tests" \
-      -R '^(unit_arch|unit_api|unit_technique|unit_memory|unit_queue|unit_sched|unit_sync|unit_io|conformance|stress_mix|abt_(init|xstream|sched|pool|thread|self|key|sync|foreign|info|tool))\.'
-    suite tsan tsan "unit_arch weft_conformance stress_mix unit_api unit_technique unit_memory unit_queue unit_sched unit_sync unit_io unit_trace abt_sync abt_self" \
-      -R '^(unit_arch|unit_api|unit_technique|unit_memory|unit_queue|unit_sched|unit_sync|unit_io|unit_trace|conformance|stress_mix|abt_sync|abt_self)\.'
+    suite asan asan "unit_arch weft_conformance stress_mix unit_api unit_technique unit_memory unit_queue unit_sched unit_sync unit_io abt_tests system_seeded_faults system_interference" \
+      -R '^(unit_arch|unit_api|unit_technique|unit_memory|unit_queue|unit_sched|unit_sync|unit_io|conformance|stress_mix|system_seeded_faults|system_interference|abt_(init|xstream|sched|pool|thread|self|key|sync|foreign|info|tool))\.'
+    suite tsan tsan "unit_arch weft_conformance stress_mix unit_api unit_technique unit_memory unit_queue unit_sched unit_sync unit_io unit_trace abt_sync abt_self system_seeded_faults" \
+      -R '^(unit_arch|unit_api|unit_technique|unit_memory|unit_queue|unit_sched|unit_sync|unit_io|unit_trace|conformance|stress_mix|system_seeded_faults|abt_sync|abt_self)\.'
   fi
   printf '\n%-18s %7s %7s %7s %8s\n' suite passed failed skipped time
   printf '%s\n' "${table[@]}"
@@ -265,22 +274,48 @@ verb_bench() {
   exec python3 bench/run.py --bin build/release/bench/bin "${arguments[@]}" "$@"
 }
 
+# What an hour of soak goes through in turn: a name, the preset, what is built ("all" for all), ctest's arguments. Each sees
+# WEFT_SOAK, the seconds of a long test, a fresh WEFT_STRESS_SEED, and the lengths that verb_soak sets.
+soak_parts=(
+  "stress|dev|all|-L stress"
+  "disturbed|dev|all|-R ^(system_(interference|limits|calendar|fork|exit|signals|reopen|wake)|fault_injection|unit_preempt)"
+  "fuzz|ci-clang|fuzzers|-L fuzz"
+)
+
+soak_part() { # round name preset targets argument...
+  local round=$1 name=$2 preset=$3 status=0
+  shift 4
+  WEFT_STRESS_SEED=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+  say "round $round, $name, WEFT_STRESS_SEED=$WEFT_STRESS_SEED, $(((end - SECONDS + 59) / 60)) minutes left"
+  ctest --preset "$preset" -j "$JOBS" --timeout 3000 --output-on-failure --no-tests=error "$@" || status=$?
+  if [ $status != 0 ]; then
+    say "failed in round $round, $name: WEFT_STRESS_SEED=$WEFT_STRESS_SEED WEFT_STRESS_SECONDS=$WEFT_STRESS_SECONDS WEFT_SOAK=$WEFT_SOAK"
+    exit 1
+  fi
+}
+
 verb_soak() {
-  local minutes=${1:-60} end round=0
+  local minutes=${1:-60} end round=0 part name preset targets arguments parts=()
   case $minutes in *[!0-9]* | "") usage; exit 2 ;; esac
   need_for soak
-  say "building"
-  build dev
+  for part in "${soak_parts[@]}"; do
+    IFS='|' read -r name preset targets arguments <<<"$part"
+    if [ "$preset" = ci-clang ] && [ -z "$(newest_clang)" ]; then say "no clang: $name is left out"; continue; fi
+    say "building for $name"
+    if [ "$targets" = all ]; then build "$preset"; else build "$preset" "$targets"; fi
+    parts+=("$part")
+  done
   end=$((SECONDS + minutes * 60))
-  export WEFT_STRESS_SECONDS=${WEFT_STRESS_SECONDS:-30} WEFT_STRESS_SEED
+  export WEFT_STRESS_SECONDS=${WEFT_STRESS_SECONDS:-30} WEFT_SOAK=${WEFT_SOAK:-20} WEFT_FUZZ_RUNS=${WEFT_FUZZ_RUNS:-500000}
+  export WEFT_STRESS_SEED
   while [ $SECONDS -lt $end ]; do
     round=$((round + 1))
-    WEFT_STRESS_SEED=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
-    say "round $round, WEFT_STRESS_SEED=$WEFT_STRESS_SEED, $(((end - SECONDS + 59) / 60)) minutes left"
-    ctest --preset dev -L stress --output-on-failure --no-tests=error || {
-      say "failed in round $round: WEFT_STRESS_SEED=$WEFT_STRESS_SEED WEFT_STRESS_SECONDS=$WEFT_STRESS_SECONDS"
-      exit 1
-    }
+    for part in "${parts[@]}"; do
+      IFS='|' read -r name preset targets arguments <<<"$part"
+      # The part may have a | of its own: it is the rest of the line. Words of ctest's, so unquoted.
+      # shellcheck disable=SC2086
+      [ $SECONDS -ge $end ] || soak_part $round "$name" "$preset" "$targets" $arguments
+    done
   done
   say "$round rounds without a failure"
 }
