@@ -12,7 +12,7 @@ usage: ./do VERB
   demo [--quick]            count the UTS trees, one thread a node; writes a page with the results
   test [--quick]            every build and every test; --quick: the gcc build only
   bench [SUITE] [--quick]   benchmarks against the peers that are installed
-  soak [MINUTES]            stress tests with fresh seeds and deeper model tests, 60 minutes unless said
+  soak [MINUTES]            stress, interleavings, simulation, faults and fuzzing, long and with fresh seeds; 60 minutes unless said
   install PREFIX            build and install the library and the tool weft
   deps VERB                 install what VERB needs, nothing else
   help                      this text
@@ -105,7 +105,9 @@ need_for() {
       ;;
     soak)
       need libgtest-dev libtbb-dev libcli11-dev libboost-dev
-      need --optional libjemalloc2 libmimalloc2.0 libmimalloc3
+      need --optional libjemalloc2 libmimalloc2.0 libmimalloc3 libdw-dev libelf-dev
+      clang=$(newest_clang)
+      if [ -n "$clang" ]; then need --optional "clang-$clang" "libclang-rt-$clang-dev"; fi
       ;;
     install) need libcli11-dev; need --optional libdw-dev libelf-dev ;;
     core) ;;
@@ -218,15 +220,19 @@ verb_test() {
     WEFT_MEMBARRIER=0 suite gcc-plain-fences ci-gcc "" -R '^(unit_queue|unit_sync|conformance|stress_mix)\.' -LE '^preempt$'
     # The other builds run what depends on the compiler, the port or the sanitizer.
     suite portable portable "unit_arch arch_debuggee arch_switch_cost weft_conformance" -R '^(unit_arch|conformance)\.'
+    if [ "$(uname -m)" = x86_64 ]; then
+      suite cet cet "unit_arch weft_conformance weft_abt system_signals system_hardening_ibt" \
+        -R '^((unit_arch|conformance|system_signals)\.|system_hardening\.(ibt|cet)$)'
+    fi
     foreign_suite aarch64 aarch64-linux-gnu unit_arch_o2_bti unit_arch_o2_sve
     foreign_suite ppc64le powerpc64le-linux-gnu
     foreign_suite riscv64 riscv64-linux-gnu
     suite clang ci-clang "" -LE '^(memcheck|model|bench)$'
     export WEFT_CONFORMANCE_SCALE=${WEFT_CONFORMANCE_SCALE:-25}
-    suite asan asan "unit_arch weft_conformance stress_mix simulation unit_api unit_technique unit_memory unit_queue unit_sched unit_sync unit_io abt_tests" \
-      -R '^(unit_arch|unit_api|unit_technique|unit_memory|unit_queue|unit_sched|unit_sync|unit_io|conformance|stress_mix|simulation\.(simulation|simulation_faults|arrangements/set_ups|mix)|abt_(init|xstream|sched|pool|thread|self|key|sync|foreign|info|tool))\.'
-    suite tsan tsan "unit_arch weft_conformance stress_mix unit_api unit_technique unit_memory unit_queue unit_sched unit_sync unit_io unit_trace abt_sync abt_self" \
-      -R '^(unit_arch|unit_api|unit_technique|unit_memory|unit_queue|unit_sched|unit_sync|unit_io|unit_trace|conformance|stress_mix|abt_sync|abt_self)\.'
+    suite asan asan "unit_arch weft_conformance stress_mix simulation unit_api unit_technique unit_memory unit_queue unit_sched unit_sync unit_io abt_tests system_seeded_faults system_interference" \
+      -R '^(unit_arch|unit_api|unit_technique|unit_memory|unit_queue|unit_sched|unit_sync|unit_io|conformance|stress_mix|simulation\.(simulation|simulation_faults|arrangements/set_ups|mix)|system_seeded_faults|system_interference|abt_(init|xstream|sched|pool|thread|self|key|sync|foreign|info|tool))\.'
+    suite tsan tsan "unit_arch weft_conformance stress_mix unit_api unit_technique unit_memory unit_queue unit_sched unit_sync unit_io unit_trace abt_sync abt_self system_seeded_faults" \
+      -R '^(unit_arch|unit_api|unit_technique|unit_memory|unit_queue|unit_sched|unit_sync|unit_io|unit_trace|conformance|stress_mix|system_seeded_faults|abt_sync|abt_self)\.'
   fi
   printf '\n%-18s %7s %7s %7s %8s\n' suite passed failed skipped time
   printf '%s\n' "${table[@]}"
@@ -269,36 +275,58 @@ verb_bench() {
   exec python3 bench/run.py --bin build/release/bench/bin "${arguments[@]}" "$@"
 }
 
+# What an hour of soak goes through in turn: a name, the preset, what is built ("all" for all), settings of its own (@seed and
+# @round stand for the round's), ctest's arguments. Each sees WEFT_SOAK, the seconds of a long test, a fresh
+# WEFT_STRESS_SEED, and the lengths that verb_soak sets. Simulated, a failure comes again with its seed.
+soak_parts=(
+  "stress|dev|all||-L stress"
+  "simulated|dev|all|WEFT_SIM=@seed|-L stress"
+  "simulation|dev|all|WEFT_SIMULATION_SEEDS=@round|-L simulation"
+  "interleavings|dev|all|WEFT_MODEL_DEPTH=@round|-L model"
+  "random|dev|all||-R ^(random|thread_state)[.]"
+  "disturbed|dev|all||-R ^(system_(interference|limits|calendar|fork|exit|signals|reopen|wake)|fault_injection|unit_preempt)"
+  "fuzz|ci-clang|fuzzers||-L fuzz"
+)
+
+soak_part() { # round name preset settings argument...
+  local round=$1 name=$2 preset=$3 settings=$4 status=0
+  shift 4
+  WEFT_STRESS_SEED=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+  settings=${settings//@seed/$WEFT_STRESS_SEED}
+  settings=${settings//@round/$round}
+  say "round $round, $name, WEFT_STRESS_SEED=$WEFT_STRESS_SEED $settings, $(((end - SECONDS + 59) / 60)) minutes left"
+  # shellcheck disable=SC2086  # none or one
+  env $settings ctest --preset "$preset" -j "$JOBS" --timeout 3000 --output-on-failure --no-tests=error "$@" || status=$?
+  if [ $status != 0 ]; then
+    say "failed in round $round, $name: $settings WEFT_STRESS_SEED=$WEFT_STRESS_SEED" \
+      "WEFT_STRESS_SECONDS=$WEFT_STRESS_SECONDS WEFT_SOAK=$WEFT_SOAK"
+    exit 1
+  fi
+}
+
 verb_soak() {
-  local minutes=${1:-60} end round=0
+  local minutes=${1:-60} end round=0 part name preset targets settings arguments parts=()
   case $minutes in *[!0-9]* | "") usage; exit 2 ;; esac
   need_for soak
-  say "building"
-  build dev
+  for part in "${soak_parts[@]}"; do
+    IFS='|' read -r name preset targets settings arguments <<<"$part"
+    if [ "$preset" = ci-clang ] && [ -z "$(newest_clang)" ]; then say "no clang: $name is left out"; continue; fi
+    say "building for $name"
+    if [ "$targets" = all ]; then build "$preset"; else build "$preset" "$targets"; fi
+    parts+=("$part")
+  done
   end=$((SECONDS + minutes * 60))
-  export WEFT_STRESS_SECONDS=${WEFT_STRESS_SECONDS:-30} WEFT_STRESS_SEED
+  export WEFT_STRESS_SECONDS=${WEFT_STRESS_SECONDS:-30} WEFT_SOAK=${WEFT_SOAK:-20} WEFT_FUZZ_RUNS=${WEFT_FUZZ_RUNS:-500000}
   export WEFT_RANDOM_PROGRAMS=${WEFT_RANDOM_PROGRAMS:-1000000} WEFT_STATE_MIGRATIONS=${WEFT_STATE_MIGRATIONS:-10000000}
+  export WEFT_STRESS_SEED
   while [ $SECONDS -lt $end ]; do
     round=$((round + 1))
-    WEFT_STRESS_SEED=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
-    say "round $round, WEFT_STRESS_SEED=$WEFT_STRESS_SEED, $(((end - SECONDS + 59) / 60)) minutes left"
-    ctest --preset dev -L stress --output-on-failure --no-tests=error || {
-      say "failed in round $round: WEFT_STRESS_SEED=$WEFT_STRESS_SEED WEFT_STRESS_SECONDS=$WEFT_STRESS_SECONDS"
-      exit 1
-    }
-    # Interleavings, one more preemption and stale read each round.
-    WEFT_MODEL_DEPTH=$round ctest --preset dev -L model -j "$JOBS" --output-on-failure --no-tests=error || {
-      say "failed in round $round: WEFT_STRESS_SEED=$WEFT_STRESS_SEED WEFT_MODEL_DEPTH=$round"
-      exit 1
-    }
-    # The same mix in a schedule that the seed decides, so that a failure comes again; and more seeds for the tests of
-    # the simulation.
-    WEFT_SIM=$WEFT_STRESS_SEED ctest --preset dev -L stress --output-on-failure --no-tests=error || {
-      say "failed in round $round: WEFT_SIM=$WEFT_STRESS_SEED WEFT_STRESS_SECONDS=$WEFT_STRESS_SECONDS"
-      exit 1
-    }
-    WEFT_SIMULATION_SEEDS=$((50 * round)) ctest --preset dev -L simulation --output-on-failure --no-tests=error ||
-      { say "failed in round $round: WEFT_SIMULATION_SEEDS=$((50 * round))"; exit 1; }
+    for part in "${parts[@]}"; do
+      IFS='|' read -r name preset targets settings arguments <<<"$part"
+      # The part may have a | of its own: it is the rest of the line. Words of ctest's, so unquoted.
+      # shellcheck disable=SC2086
+      [ $SECONDS -ge $end ] || soak_part $round "$name" "$preset" "$settings" $arguments
+    done
   done
   say "$round rounds without a failure"
 }

@@ -78,3 +78,10 @@ target_link_libraries(weft_flags INTERFACE weft_interface weft_warnings Threads:
 target_include_directories(weft_flags INTERFACE "${PROJECT_SOURCE_DIR}")
 target_compile_options(weft_flags INTERFACE
   $<$<COMPILE_LANGUAGE:C,CXX>:-fno-plt;-ftls-model=initial-exec;-fasynchronous-unwind-tables>)
+
+# What is loaded into programs of others: relocations are resolved and made read-only before anything runs, no stack is
+# executable; and it stays when it is closed. dlclose() could not take it away: its kernel threads run its code, the C
+# library keeps its handlers of fork(), exit and TLS destructors, and its TLS is of the initial-exec model
+# (docs/guide/fork-and-exit.md).
+set(WEFT_HARDENED_LINK LINKER:-z,relro LINKER:-z,now LINKER:-z,noexecstack)
+set(WEFT_STAYS_LOADED LINKER:-z,nodelete)

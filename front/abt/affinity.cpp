@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Streams and CPUs. The grammar of ABT_SET_AFFINITY, in our words:
-//
-//   list     := entry { "," entry }
-//   entry    := set | set ":" number | set ":" number ":" stride          repeated with a growing offset
-//   set      := id | "{" range { "," range } "}"
-//   range    := id | id ":" number | id ":" number ":" stride
+// Streams and CPUs.
 #include "front/abt/affinity.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
-#include <climits>
-#include <cstdlib>
 
 #include "front/abt/error.hpp"
 #include "front/abt/runtime.hpp"
@@ -23,95 +15,6 @@
 
 namespace weft::abt {
 namespace {
-
-constexpr int most = 1 << 16; // CPUs that a list may name: what goes beyond is a mistake
-
-// Reads from a text; each function is false when the text is something else.
-class reader {
- public:
-  explicit reader(const char* text) noexcept : at_(text) {}
-
-  bool take(char c) noexcept {
-    skip();
-    if (*at_ != c)
-      return false;
-    ++at_;
-    return true;
-  }
-  bool number(int& value) noexcept {
-    skip();
-    char* end = nullptr;
-    errno = 0;
-    const long parsed = std::strtol(at_, &end, 10);
-    if (end == at_ || errno != 0 || parsed < -most || parsed > most)
-      return false;
-    at_ = end;
-    value = static_cast<int>(parsed);
-    return true;
-  }
-  // [":" number [":" stride]]
-  bool repetition(int& count, int& stride) noexcept {
-    count = 1;
-    stride = 1;
-    if (!take(':'))
-      return true;
-    if (!number(count) || count < 1 || count > most)
-      return false;
-    return !take(':') || number(stride);
-  }
-  bool at_end() noexcept {
-    skip();
-    return *at_ == '\0';
-  }
-
- private:
-  void skip() noexcept {
-    while (std::isspace(static_cast<unsigned char>(*at_)) != 0)
-      ++at_;
-  }
-  const char* at_;
-};
-
-bool read_range(reader& in, std::vector<int>& set) {
-  int first = 0;
-  int count = 1;
-  int stride = 1;
-  if (!in.number(first) || !in.repetition(count, stride))
-    return false;
-  for (int i = 0; i < count; ++i)
-    set.push_back(first + i * stride);
-  return true;
-}
-
-bool read_set(reader& in, std::vector<int>& set) {
-  if (!in.take('{')) {
-    int id = 0;
-    if (!in.number(id))
-      return false;
-    set.push_back(id);
-    return true;
-  }
-  do {
-    if (!read_range(in, set) || set.size() > most)
-      return false;
-  } while (in.take(','));
-  return in.take('}');
-}
-
-bool read_entry(reader& in, std::vector<std::vector<int>>& sets) {
-  std::vector<int> set;
-  int count = 1;
-  int stride = 1;
-  if (!read_set(in, set) || !in.repetition(count, stride) || sets.size() + count > most)
-    return false;
-  for (int i = 0; i < count; ++i) {
-    std::vector<int> shifted = set;
-    for (int& id : shifted)
-      id += i * stride;
-    sets.push_back(std::move(shifted));
-  }
-  return true;
-}
 
 // CPU numbers wrap around the machine, also negative ones.
 std::vector<int> on_this_machine(const std::vector<int>& ids) {
@@ -133,19 +36,6 @@ int unbind(xstream& es) {
 }
 
 } // namespace
-
-bool parse_affinity(const char* text, std::vector<std::vector<int>>& sets) {
-  reader in(text);
-  std::vector<std::vector<int>> result;
-  do {
-    if (!read_entry(in, result))
-      return false;
-  } while (in.take(','));
-  if (!in.at_end())
-    return false;
-  sets = std::move(result);
-  return true;
-}
 
 int bind_stream(xstream& es, std::vector<int> cpus) {
   if (cpus.empty()) {

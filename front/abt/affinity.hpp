@@ -13,7 +13,4 @@ void bind_by_environment(xstream& es);
 // CPU numbers beyond the machine wrap around. Empty: anywhere. Errors: an ABT_ERR_ code.
 int bind_stream(xstream& es, std::vector<int> cpus);
 
-// The grammar of ABT_SET_AFFINITY: a list of sets, {a,b:n:s}:n:s and so on. False: it is not one.
-bool parse_affinity(const char* text, std::vector<std::vector<int>>& sets);
-
 } // namespace weft::abt

@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "front/abt/affinity.hpp"
+#include "front/abt/affinity_list.hpp"
 #include "front/abt/context.hpp"
 #include "front/abt/error.hpp"
 #include "front/abt/print.hpp"

@@ -34,6 +34,7 @@ inline constexpr named_site all_sites[] = {
     {fault_site::descriptor, "descriptor"},
     {fault_site::registration, "registration"},
     {fault_site::io_uring, "io_uring"},
+    {fault_site::shadow_stack, "shadow_stack"},
 };
 
 inline const char* name_of(fault_site site) {

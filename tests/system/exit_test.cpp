@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "tests/system/scenario.hpp"
+#include "weft/preemption.hpp"
 #include "weft/weft.hpp"
 
 namespace {
@@ -115,6 +116,23 @@ WEFT_SCENARIO(exit_after_stop) {
   }
   return weft::runtime::running() ? 1 : 7;
 }
+// Threads that compute, make no decision and are preempted meanwhile.
+WEFT_SCENARIO(exit_while_threads_are_preempted) {
+  weft::runtime::start({.workers = 3});
+  for (const auto kind : {weft::preemption::own_tls, weft::preemption::own_kernel_thread,
+                          weft::preemption::bound_tls, weft::preemption::signal_yield}) {
+    if (!weft::can_preempt(kind))
+      continue;
+    for (int i = 0; i < 3; ++i) {
+      weft::thread({.preemption = kind}, [] {
+        for (;;)
+          asm volatile("");
+      }).detach();
+    }
+  }
+  std::thread([] { std::this_thread::sleep_for(20ms); }).join();
+  return 7;
+}
 // A joinable handle in a static object is the user's error and ends as std::thread does; a detached one is
 // fine.
 WEFT_SCENARIO(exit_with_atexit_that_uses_threads) {
@@ -136,6 +154,7 @@ INSTANTIATE_TEST_SUITE_P(ways, exits,
                                            "exit_from_a_foreign_kernel_thread", "exit_from_a_tasklet",
                                            "exit_at_once", "exit_quickly", "exit_while_main_blocks",
                                            "exit_without_use", "exit_after_stop",
+                                           "exit_while_threads_are_preempted",
                                            "exit_with_atexit_that_uses_threads"),
                          [](const auto& info) { return std::string(info.param); });
 

@@ -20,7 +20,13 @@ using namespace std::chrono_literals;
 using weft::tests::require;
 
 int rounds() {
+  if (std::getenv("WEFT_SOAK") != nullptr)
+    return 1000;
   return weft::tests::sanitized() ? 20 : 100;
+}
+
+std::chrono::seconds limit() {
+  return std::getenv("WEFT_SOAK") != nullptr ? 1000s : 100s;
 }
 
 // A life in the child: threads on several workers, waits, timers, a tasklet, forks and joins.
@@ -350,7 +356,7 @@ class forking : public ::testing::TestWithParam<std::tuple<const char*, const ch
 TEST_P(forking, child_and_parent_go_on) {
   const auto [scenario, pools] = GetParam();
   const auto result =
-      weft::tests::run(scenario, {.environment = {{"WEFT_POOLS", pools}}, .limit = 100s, .argument = ""});
+      weft::tests::run(scenario, {.environment = {{"WEFT_POOLS", pools}}, .limit = limit(), .argument = ""});
   EXPECT_EQ(result.exit_code, 0) << result.describe();
 }
 
@@ -367,7 +373,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(forking_with, either_event_source) {
   for (const char* source : {"epoll", "uring"}) {
     const auto result = weft::tests::run(
-        "fork_during_io", {.environment = {{"WEFT_IO", source}}, .limit = 100s, .argument = ""});
+        "fork_during_io", {.environment = {{"WEFT_IO", source}}, .limit = limit(), .argument = ""});
     EXPECT_EQ(result.exit_code, 0) << source << ": " << result.describe();
   }
 }

@@ -27,14 +27,15 @@ class core_target final : public target {
       close_all();
       throw failure(core + " is no core file");
     }
-    read_segments();
-    report_modules(executable);
+    try {
+      read_segments();
+      report_modules(executable);
+    } catch (...) {
+      close_all();
+      throw;
+    }
   }
-  ~core_target() override {
-    if (dwfl_ != nullptr) // it uses the core
-      dwfl_end(std::exchange(dwfl_, nullptr));
-    close_all();
-  }
+  ~core_target() override { close_all(); }
 
   bool read(address from, void* to, std::size_t size) override {
     auto next = std::upper_bound(segments_.begin(), segments_.end(), from,
@@ -99,6 +100,8 @@ class core_target final : public target {
   }
 
   void close_all() noexcept {
+    if (dwfl_ != nullptr) // it uses the core
+      dwfl_end(std::exchange(dwfl_, nullptr));
     if (core_ != nullptr)
       elf_end(std::exchange(core_, nullptr));
     if (file_ >= 0)

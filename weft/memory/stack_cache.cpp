@@ -3,6 +3,7 @@
 
 #include "weft/memory/guard.hpp"
 #include "weft/memory/watermark.hpp"
+#include "weft/memory/wipe.hpp"
 
 #include <cerrno>
 
@@ -17,12 +18,17 @@ stack_record* last_of(stack_record* chain) noexcept {
   return chain;
 }
 
+bool something_to_look_at() noexcept {
+  return canaries_in_use() || watermark_enabled() || wipe_enabled();
+}
+
 } // namespace
 
-// Canaries and high-water marks are looked for at each free. So that they cost nothing elsewhere, a bin that
-// needs them makes its quick paths fail: no stack is ever in head_, and room_ is negative.
+// Canaries and high-water marks are looked for at each free, and stacks are cleaned for their next user. So
+// that this costs nothing elsewhere, a bin that needs it makes its quick paths fail: no stack is ever in
+// head_, and room_ is negative.
 bool stack_bin::hook_if_needed() noexcept {
-  if (hooked_ || !(canaries_in_use() || watermark_enabled())) {
+  if (hooked_ || !something_to_look_at()) {
     return hooked_;
   }
   const std::size_t count = cached();
@@ -85,7 +91,7 @@ void stack_bin::push_slowly() noexcept {
     push_hooked(newest);
     return;
   }
-  if (canaries_in_use() || watermark_enabled()) {
+  if (something_to_look_at()) {
     head_ = newest->next;
     ++room_;
     hook_if_needed();
@@ -130,8 +136,8 @@ stack_record* stack_bin::pop_hooked() noexcept {
   previous_ = stack->next;
   previous_count_.store_relaxed(previous_count_.load_relaxed() - 1);
   annotate::unpoison(stack->low, stack->usable());
-  if (watermark_enabled()) {
-    clean_for_watermark(*stack); // here and not at free: whoever freed it was still running on it
+  if (watermark_enabled() || wipe_enabled()) {
+    clean(*stack); // here and not at free: whoever freed it was still running on it
   }
   return stack;
 }

@@ -74,7 +74,7 @@ class WEFT_API stack_bin {
   std::int32_t limit_ = 0;
   stack_record* previous_ = nullptr; // a second chain, older; in a hooked bin: all stacks
   base::atomic<std::size_t> previous_count_ = 0;
-  bool hooked_ = false; // canaries or high-water marks need a look at each free
+  bool hooked_ = false; // canaries, marks or wiping need a look at each stack
   std::uint16_t size_class_ = 0;
   stack_depot* depot_ = nullptr;
   int* error_ = nullptr;

@@ -5,12 +5,10 @@
 #include "weft/base/knob.hpp"
 #include "weft/memory/annotate.hpp"
 #include "weft/memory/fork.hpp"
-#include "weft/os/mapping.hpp"
+#include "weft/memory/wipe.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <mutex>
-#include <sys/mman.h>
 
 namespace weft::memory {
 namespace {
@@ -41,26 +39,6 @@ usage_mark* find_locked(const void* function, bool insert) noexcept {
   }
   table.marks[table.used] = {function, 0, 0};
   return &table.marks[table.used++];
-}
-
-// The lowest page of [low, top) that the process has; top if none.
-std::byte* lowest_resident(std::byte* low, std::byte* top) noexcept {
-  constexpr std::size_t window = 256;
-  const std::size_t page = os::memory_page_bytes();
-  unsigned char present[window];
-  for (std::byte* at = low; at < top;) {
-    const std::size_t pages = std::min(window, static_cast<std::size_t>(top - at + page - 1) / page);
-    if (::mincore(at, pages * page, present) != 0) {
-      return at;
-    }
-    for (std::size_t index = 0; index < pages; ++index) {
-      if ((present[index] & 1) != 0) {
-        return at + index * page;
-      }
-    }
-    at += pages * page;
-  }
-  return top;
 }
 
 } // namespace
@@ -101,21 +79,6 @@ void note_usage(const stack_record& stack) noexcept {
     mark->bytes = std::max(mark->bytes, bytes);
     ++mark->threads;
   }
-}
-
-void clean_for_watermark(stack_record& stack) noexcept {
-  const std::size_t page = os::memory_page_bytes();
-  auto* top = reinterpret_cast<std::byte*>(&stack);
-  auto* last_page = reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(top) & ~(page - 1));
-  annotate::define(stack.low, stack.usable());
-  if (last_page > stack.low) {
-    auto* first = lowest_resident(stack.low, last_page);
-    // Explicit huge pages cannot be given back in part, nor can anything when the kernel refuses.
-    if (first < last_page && os::discard(first, static_cast<std::size_t>(last_page - first)) != 0) {
-      std::memset(first, 0, static_cast<std::size_t>(last_page - first));
-    }
-  }
-  std::memset(last_page, 0, static_cast<std::size_t>(top - last_page));
 }
 
 std::size_t watermark() noexcept {

@@ -40,6 +40,5 @@ WEFT_API void reset_watermarks() noexcept;
 
 // For the stack cache.
 void note_usage(const stack_record& stack) noexcept;
-void clean_for_watermark(stack_record& stack) noexcept;
 
 } // namespace weft::memory

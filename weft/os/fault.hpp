@@ -13,6 +13,7 @@ namespace weft::os {
 
 // `memory`: allocations through operator new or malloc on the runtime's behalf, asked by whoever allocates.
 // `descriptor`: epoll_create1, eventfd; `registration`: epoll_ctl; `io_uring`: io_uring_setup.
+// `shadow_stack`: asked by whoever starts workers; "fails" in a process that has shadow stacks.
 enum class fault_site : std::uint8_t {
   mmap,
   madvise,
@@ -23,8 +24,9 @@ enum class fault_site : std::uint8_t {
   descriptor,
   registration,
   io_uring,
+  shadow_stack,
 };
-inline constexpr unsigned fault_site_count = 9;
+inline constexpr unsigned fault_site_count = 10;
 
 WEFT_API extern std::atomic<bool> fault_armed;
 

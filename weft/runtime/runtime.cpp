@@ -14,7 +14,6 @@
 #include <new>
 #include <system_error>
 
-#include "weft/arch/arch.hpp"
 #include "weft/base/immortal.hpp"
 #include "weft/base/knob.hpp"
 #include "weft/io/blocking.hpp"
@@ -137,16 +136,8 @@ void install_once() {
   static_cast<void>(done);
 }
 
-void refuse_shadow_stack() {
-  if (arch::shadow_stack_active()) {
-    throw std::system_error(
-        std::make_error_code(std::errc::not_supported),
-        "weft: this process has a shadow stack, which the switch cannot follow; link without -z shstk");
-  }
-}
-
 sched::group& start_locked(const options& wanted) {
-  refuse_shadow_stack();
+  sched::refuse_shadow_stack(); // before the watchdog has a kernel thread
   preempt::start_watchdog_if_asked();
   auto* fresh = new sched::group(resolve(wanted));
   io::choose(wanted.io);
@@ -189,7 +180,7 @@ bool stop() noexcept {
 
 void prepare_process() {
   install_once();
-  refuse_shadow_stack();
+  sched::refuse_shadow_stack();
   preempt::start_watchdog_if_asked();
 }
 

@@ -49,6 +49,7 @@ unsigned default_worker_count() {
 
 group::group(group_options options)
     : options_(std::move(options)), forks_seen_(forks()), numbers_(options_.first_number) {
+  refuse_shadow_stack();
   simulation::begin_if_asked();
   simulation::refuse_others("start workers");
   if (options_.pools == arrangement::custom && !options_.make_scheduler) {

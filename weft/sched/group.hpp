@@ -230,4 +230,9 @@ class WEFT_API group {
 // The options' default number of workers: the affinity mask and the cgroup quota, whichever allows less.
 WEFT_API unsigned default_worker_count();
 
+// What a group asks before it starts its first worker: in a process with shadow stacks the first `ret` after
+// a switch would fault. Contexts: all but signal handlers. Switches: never. Errors: std::system_error
+// (not_supported) if the calling kernel thread has one. Fault site: shadow_stack.
+WEFT_API void refuse_shadow_stack();
+
 } // namespace weft::sched

@@ -57,10 +57,11 @@ inline constexpr std::uint32_t standing_attention =
 // uneven.
 inline constexpr deadline trim_after = 50'000'000;
 
-// Decisions between two visits of the loop, where timers, event sources and old units get their turn. Prime,
-// so that it does not fall in step with the program; a visit costs about 300 instructions, so one in 251 adds
-// about one to each decision (Go's 61 would add five).
-inline constexpr std::int32_t decision_budget = 251;
+// Decisions between two visits of the loop, where timers, event sources and old units get their turn; the one
+// after them is the visit. Together a prime number, so that visits do not fall in step with the program (of
+// 252 decisions each 2nd, 3rd, 4th, 6th, 7th or 9th is always the same one of a loop); a visit costs about
+// 300 instructions, so one in 251 adds about one to each decision (Go's 61 would add five).
+inline constexpr std::int32_t decision_budget = 250;
 
 // Told of every event of every worker that is observed, on that worker. One for the process, set while no
 // worker is.

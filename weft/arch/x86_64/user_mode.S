@@ -41,3 +41,12 @@ weft_enter_runtime_from_block:
 weft_enter_runtime_to:
 
         .section .note.GNU-stack, "", @progbits
+
+#if defined(__CET__) && (__CET__ & 1)
+// Marked for indirect branch tracking only, as context.S is, which says why.
+        .section .note.gnu.property, "a"
+        .p2align 3
+        .long   4, 16, 5                // sizes of name and contents; NT_GNU_PROPERTY_TYPE_0
+        .asciz  "GNU"
+        .long   0xc0000002, 4, 1, 0     // GNU_PROPERTY_X86_FEATURE_1_AND, IBT
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* dlopen() and dlclose(), 1,000 times: of libweft.so (first argument), which stays in the process for good
+   (-z nodelete), and of a library that uses it (second argument), which goes each time although Weft's
+   workers have run its code. Nothing grows: no kernel thread, mapping or descriptor. Ends with 0 if all that
+   is so. */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { rounds = 1000, warm_up = 50 };
+
+static void require(int good, const char* what) {
+  if (good)
+    return;
+  const char* why = dlerror();
+  fprintf(stderr, "FAILED: %s: %s\n", what, why != NULL ? why : "-");
+  _Exit(1);
+}
+
+static int entries(const char* folder) {
+  int count = 0;
+  DIR* all = opendir(folder);
+  while (all != NULL && readdir(all) != NULL)
+    ++count;
+  if (all != NULL)
+    closedir(all);
+  return count;
+}
+
+static int mappings(void) {
+  int lines = 0;
+  FILE* maps = fopen("/proc/self/maps", "r");
+  for (int c; maps != NULL && (c = getc(maps)) != EOF;)
+    lines += c == '\n';
+  if (maps != NULL)
+    fclose(maps);
+  return lines;
+}
+
+static void use(void* library, const char* name) {
+  union {
+    void* object;
+    int (*function)(void);
+  } symbol;
+  symbol.object = dlsym(library, name);
+  require(symbol.object != NULL, name);
+  require(symbol.function() == 0, name);
+}
+
+static int is_loaded(const char* path) {
+  void* library = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+  return library != NULL && dlclose(library) == 0;
+}
+
+int main(int count, char** arguments) {
+  require(count == 3, "two arguments");
+  const char *weft = arguments[1], *user = arguments[2];
+  int kernel_threads = 0, maps = 0, descriptors = 0;
+  for (int i = 0; i < rounds; ++i) {
+    void* library = dlopen(weft, RTLD_NOW | RTLD_LOCAL);
+    require(library != NULL, "libweft.so opens");
+    require(dlclose(library) == 0, "libweft.so closes");
+    require(is_loaded(weft), "libweft.so stays loaded");
+    require(!is_loaded(user), "the library that used it does not");
+    library = dlopen(user, RTLD_NOW | RTLD_LOCAL);
+    require(library != NULL, "the library that uses it opens");
+    use(library, "user_use");
+    require(dlclose(library) == 0, "the library that uses it closes");
+    if (i == warm_up) {
+      kernel_threads = entries("/proc/self/task");
+      descriptors = entries("/proc/self/fd");
+      maps = mappings();
+    }
+  }
+  printf("kernel threads %d, now %d; descriptors %d, now %d; mappings %d, now %d\n", kernel_threads,
+         entries("/proc/self/task"), descriptors, entries("/proc/self/fd"), maps, mappings());
+  require(entries("/proc/self/task") == kernel_threads, "no kernel thread is left behind");
+  require(entries("/proc/self/fd") == descriptors, "no descriptor is left behind");
+  require(mappings() <= maps + 16, "no mapping is left behind");
+  return 0;
+}
