@@ -281,7 +281,7 @@ verb_bench() {
 soak_parts=(
   "stress|dev|all||-L stress"
   "simulated|dev|all|WEFT_SIM=@seed|-L stress"
-  "simulation|dev|all|WEFT_SIMULATION_SEEDS=@round|-L simulation"
+  "simulation|dev|all|WEFT_SIMULATION_SEEDS=@round00|-L simulation"
   "interleavings|dev|all|WEFT_MODEL_DEPTH=@round|-L model"
   "random|dev|all||-R ^(random|thread_state)[.]"
   "disturbed|dev|all||-R ^(system_(interference|limits|calendar|fork|exit|signals|reopen|wake)|fault_injection|unit_preempt)"
