@@ -455,11 +455,12 @@ void put_aside(Context& to, const Context& from) noexcept {
 
 } // namespace
 
-// Its worker leaves the kernel thread whose stack it has: whoever continues it comes back there first. (Who
-// ends a call that it made across stacks does not: then it goes on on the spare until the loop continues it.)
+// Its worker leaves the kernel thread whose stack it has: whoever continues it comes back there first. (Not
+// who ends a call that it made: that needs its context as it is. Then it goes on on the spare until the loop
+// continues it.)
 void group::primary_stays(worker& w) noexcept {
   primary_thread& p = primary();
-  if (!w.on_primary_thread || w.home->is_gate(p.unit.context))
+  if (!w.on_primary_thread || w.home->is_gate(p.unit.context) || arch::is_mark(p.unit.context))
     return;
   put_aside(p.stays, p.unit.context);
   w.home->make_gate(p.unit.context, &p.stays);

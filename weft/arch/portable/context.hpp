@@ -58,6 +58,11 @@ inline constexpr bool has_walkable_contexts = false;
 inline constexpr unsigned dwarf_sp = 0;
 inline constexpr unsigned dwarf_fp = 0;
 
+// Asked only where threads can be preempted, which is not here.
+[[nodiscard]] inline bool is_mark(const context&) noexcept {
+  return false;
+}
+
 // Of a suspended context, for display. Null: this port cannot tell.
 inline const void* stack_pointer_of(const context&) noexcept {
   return nullptr;

@@ -160,6 +160,11 @@ inline constexpr bool has_walkable_contexts = true;
 inline constexpr unsigned dwarf_sp = 1;
 inline constexpr unsigned dwarf_fp = 31;
 
+// Asked only where threads can be preempted, which is not here.
+[[nodiscard]] inline bool is_mark(const context&) noexcept {
+  return false;
+}
+
 // Of a suspended context, for display.
 inline const void* stack_pointer_of(const context& c) noexcept {
   return c.sp;

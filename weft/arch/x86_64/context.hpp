@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "weft/arch/publication.hpp"
 #include "weft/arch/sanitizer.hpp"
@@ -430,6 +431,16 @@ abandoned:
                : "+S"(top), "+d"(function), "+D"(argument)
                :
                : "rax", "rcx", "rbx", WEFT_CALL_CLOBBERS);
+}
+
+// Whether `c` is the mark of a call that may be going on: such a context must stay where it is, for the call
+// reads it when it returns, and who continues it is told its address. By the code behind it, which all marks
+// have.
+[[nodiscard]] inline bool is_mark(const context& c) noexcept {
+  // movq %rsi, %rbx; movq (%rsp), %r12; movq 8(%rsp), %rsp
+  constexpr unsigned char behind[] = {0x48, 0x89, 0xf3, 0x4c, 0x8b, 0x24, 0x24, 0x48, 0x8b, 0x64, 0x24, 0x08};
+  const auto* code = static_cast<const unsigned char*>(c.resume) + (sizeof WEFT_LANDING_PAD > 1 ? 4 : 0);
+  return c.resume != nullptr && std::memcmp(code, behind, sizeof behind) == 0;
 }
 
 // A word of a context that nobody may continue, for the owner's use.
