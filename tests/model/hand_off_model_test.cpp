@@ -133,6 +133,7 @@ TEST(hand_off_weakened, carrier_and_user_mode) {
        {"user_mode.cpp: user_mode::let_worker_go: store -> relaxed", "tells the monitor, which is not here"},
        {"worker.hpp: worker::ask: rmw -> acquire", "before the threads start and after they have ended"},
        {"worker.hpp: worker::ask: rmw -> release", "before the threads start and after they have ended"},
+       {"extension.cpp: unit::extension_of: load -> relaxed", "no thread has local storage here"},
        {"descriptor.hpp: pool_reference::get: load -> relaxed",
         "nobody migrates; migration_weakened has it"}});
 }

@@ -161,7 +161,7 @@ void on_tick(int number, siginfo_t* info, void* context) {
   } else if ((attention & sched::user_code) != 0) {
     on_tick_in_user_mode(user_mode::behind(front), interrupted, number, kept);
   } else if ((attention & sched::not_a_worker) == 0) {
-    static_cast<worker&>(front).tick_flag.store_relaxed(sched::whichever_thread);
+    user_mode::remember_tick_in_runtime(static_cast<worker&>(front));
   }
   errno = kept; // the thread's own still: it keeps its TLS block, or its kernel thread
 }

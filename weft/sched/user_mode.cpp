@@ -270,20 +270,30 @@ void user_mode::take_block(worker& w) noexcept {
 void user_mode::return_to_user_mode() noexcept {
   worker& w = here();
   take_block(w);
-  const std::uint32_t flagged = w.tick_flag.load_relaxed();
-  if (flagged == serial_ || flagged == whichever_thread) [[unlikely]] {
-    w.tick_flag.store_relaxed(0);
-    remember_tick();
-  }
   go_to_user_mode(w);
 }
 
 void user_mode::go_to_user_mode(worker& w) noexcept {
   w.others_wait.store_relaxed(others_wait(w));
   w.user_mode_serial.store_relaxed(serial_);
+  // After the serial: who finds that 0 leaves a flag.
+  const std::uint32_t flagged = w.tick_flag.load_relaxed();
+  if (flagged == serial_ || flagged == whichever_thread) [[unlikely]] {
+    w.tick_flag.store_relaxed(0);
+    remember_tick();
+  }
   if (w.attention.any_relaxed(worker_has_classes) && enters_user_mode(w, unit_)) [[unlikely]]
     remember_tick();
   show_front(w);
+}
+
+void user_mode::remember_tick_in_runtime(worker& w) noexcept {
+  user_mode* const thread = w.user_mode_serial.load_relaxed() != 0 ? of(*w.current) : nullptr;
+  if (thread != nullptr) {
+    thread->remember_tick();
+  } else {
+    w.tick_flag.store_relaxed(whichever_thread);
+  }
 }
 
 void user_mode::leave_runtime() noexcept {

@@ -105,6 +105,9 @@ class WEFT_API user_mode : public os::on_own_heap {
   // A tick came at a moment when the thread must not be preempted: it will be when it leaves the runtime.
   // Contexts: all.
   void remember_tick() noexcept { pending_.store_relaxed(1); }
+  // The same for the handler that finds the worker in the runtime. On the way out of it, or into it, the flag
+  // of the worker is not looked at again, but what the thread itself remembers is.
+  static void remember_tick_in_runtime(worker& w) noexcept;
   [[nodiscard]] bool has_remembered() const noexcept { return pending_.load_relaxed() != 0; }
   [[nodiscard]] preemption kind() const noexcept { return kind_; }
   // How many there are in the process: a word that is woken as a futex when it is 0 no more.

@@ -244,7 +244,7 @@ void on_tick(bool in_call) {
   const std::uint32_t attention = front.attention.load_relaxed();
   if ((attention & sched::user_code) == 0) {
     if ((attention & sched::not_a_worker) == 0)
-      static_cast<sched::worker&>(front).tick_flag.store_relaxed(sched::whichever_thread);
+      sched::user_mode::remember_tick_in_runtime(static_cast<sched::worker&>(front));
     return;
   }
   sched::user_mode& thread = sched::user_mode::behind(front);

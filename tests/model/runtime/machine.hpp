@@ -59,6 +59,7 @@ class machine final : public sched::carrier_lender {
   unsigned primary = 0;
 
   sched::carrier* lend() noexcept override;
+  bool more_may_come() noexcept override { return false; }
   void take_back(sched::carrier* first) noexcept override;
 
  private:

@@ -57,6 +57,13 @@ void make_ready(unit::descriptor& u) {
   model::unpark(resumed.thread);
 }
 
+// Nobody is preempted here.
+user_mode* runtime_section::enter(worker_front&) noexcept {
+  not_modelled("a preemptible thread");
+}
+void runtime_section::leave(user_mode&) noexcept {
+  not_modelled("a preemptible thread");
+}
 void timer_queue::arm(timer&, deadline) {
   not_modelled("a timer");
 }
