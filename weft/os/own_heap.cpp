@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "weft/base/spin_lock.hpp"
+#include "weft/os/fault.hpp"
 #include "weft/os/mapping.hpp"
 
 namespace weft::os {
@@ -58,6 +59,8 @@ void* take_from_new_chunk(std::size_t c) noexcept {
 } // namespace
 
 void* own_allocate(std::size_t bytes) noexcept {
+  if (fault(fault_site::memory) != 0)
+    return nullptr;
   if (bytes > most_bytes) {
     void* mapping = nullptr;
     if (bytes > std::numeric_limits<std::size_t>::max() / 2 ||

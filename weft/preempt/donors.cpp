@@ -105,14 +105,17 @@ class donors final : public sched::tls_lender {
     return ready_.load_relaxed() && !failed_.load_relaxed() && // not ready: in the child of fork()
            has_room();
   }
-  // What was asked for: a batch to lend, and some to bind.
+  // What was asked for: a batch to lend, and one to bind for each who waits for one.
   void make_more() noexcept {
     constexpr std::size_t batch = 4;
     const int error = make(free_, batch);
     failed_.store_relaxed(error != 0); // those without one go on without until there is
   }
   void make_fresh() noexcept {
-    if (const int error = make(fresh_, fresh_stock))
+    int error = 0;
+    while (error == 0 && fresh_count() < fresh_wanted_.load_relaxed() && has_room())
+      error = make(fresh_, 1);
+    if (error != 0)
       fresh_error_.store_relaxed(error);
     fresh_calls_.fetch_add_release(1); // pairs with the acquire in await_bound()
     os::futex_wake(&fresh_calls_, INT_MAX);
@@ -126,23 +129,28 @@ class donors final : public sched::tls_lender {
     }
   }
 
-  sched::tls_block* bind() override {
-    bool last = true;
-    if (sched::tls_block* block = take_first(fresh_, last))
+  sched::tls_block* bind(bool first) override {
+    bool full = false;
+    sched::tls_block* const block = take_fresh(full);
+    if (block == nullptr && !full && fresh_error_.load_relaxed() == 0) {
+      fresh_wanted_.fetch_add_relaxed(first ? 1 : 0);
+      ask_creator(bound_donors_wanted);
+      return nullptr;
+    }
+    if (!first)
+      fresh_wanted_.fetch_sub_relaxed(1);
+    if (block != nullptr)
       return block;
     if (const int error = fresh_error_.exchange_relaxed(0))
       throw std::system_error(error, std::generic_category(),
                               "weft: no kernel thread to lend its thread-local storage");
-    if (!has_room())
-      throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
-                              "weft: WEFT_PREEMPTION_DONORS kernel threads lend their storage already");
-    ask_creator(bound_donors_wanted);
-    return nullptr;
+    throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
+                            "weft: WEFT_PREEMPTION_DONORS kernel threads lend their storage already");
   }
   void await_bound() noexcept override {
     constexpr std::int64_t look_again = 10'000'000; // whoever was faster may have taken what was made
     const std::uint32_t calls = fresh_calls_.load_acquire();
-    if (!has_fresh() && fresh_error_.load_relaxed() == 0)
+    if (fresh_count() == 0 && fresh_error_.load_relaxed() == 0)
       os::futex_wait_until(&fresh_calls_, calls, os::now_ns() + look_again);
   }
   void unbind(sched::tls_block& block) noexcept override {
@@ -238,12 +246,22 @@ class donors final : public sched::tls_lender {
   std::size_t count() noexcept { return count_.load_relaxed(); }
 
  private:
-  static constexpr std::size_t fresh_stock = 1;
-
   bool has_room() noexcept { return count_.load_relaxed() < static_cast<std::size_t>(donors_knob.get()); }
-  bool has_fresh() noexcept {
+  std::uint32_t fresh_count() noexcept {
     const std::scoped_lock held(lock_);
-    return fresh_ != nullptr;
+    std::uint32_t count = 0;
+    for (const sched::tls_block* b = fresh_; b != nullptr; b = b->next)
+      ++count;
+    return count;
+  }
+  // Null and `full`: there is none, nor room for more.
+  sched::tls_block* take_fresh(bool& full) noexcept {
+    const std::scoped_lock held(lock_); // with which one is counted when it is listed
+    sched::tls_block* const block = fresh_;
+    if (block != nullptr)
+      fresh_ = std::exchange(block->next, nullptr);
+    full = !has_room();
+    return block;
   }
   sched::tls_block* take_first(sched::tls_block*& list, bool& last) noexcept {
     const std::scoped_lock held(lock_);
@@ -273,8 +291,8 @@ class donors final : public sched::tls_lender {
       }
       while (fresh->state.load_acquire() == starting)
         os::futex_wait(&fresh->state, starting);
-      count_.fetch_add_relaxed(1);
       const std::scoped_lock held(lock_);
+      count_.fetch_add_relaxed(1);
       fresh->next = all_;
       if (all_ != nullptr)
         all_->before = fresh;
@@ -286,9 +304,10 @@ class donors final : public sched::tls_lender {
 
   std::mutex providing_; // the first ones, and the end
   base::atomic<bool> ready_{false};
-  base::atomic<bool> failed_{false};           // the last time that more were wanted
-  base::atomic<int> fresh_error_{0};           // for whoever asks next
-  base::atomic<std::uint32_t> fresh_calls_{0}; // a futex: how often some were made to bind
+  base::atomic<bool> failed_{false};            // the last time that more were wanted
+  base::atomic<int> fresh_error_{0};            // for whoever asks next
+  base::atomic<std::uint32_t> fresh_wanted_{0}; // who asked and waits
+  base::atomic<std::uint32_t> fresh_calls_{0};  // a futex: how often some were made to bind
   base::atomic<std::size_t> count_{0};
   base::spin_lock lock_;
   sched::tls_block* free_ = nullptr;

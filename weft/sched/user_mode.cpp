@@ -91,8 +91,8 @@ bool runs_a_thread() noexcept {
 // preempted on this worker.
 tls_block& bind_block() {
   tls_lender& lender = *lender_of_tls.load(std::memory_order_acquire);
-  for (;;) {
-    if (tls_block* const block = lender.bind())
+  for (bool first = true;; first = false) {
+    if (tls_block* const block = lender.bind(first))
       return *block;
     if (runs_a_thread()) {
       yield_preempted(false, false);

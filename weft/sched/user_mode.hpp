@@ -49,9 +49,10 @@ class tls_lender {
   virtual tls_block* lend() noexcept = 0;
   virtual bool more_may_come() noexcept = 0;
   virtual void take_back(tls_block* first) noexcept = 0; // a list
-  // One that nobody had before, with its thread-locals as they begin. Null: one is being made; ask again,
-  // after await_bound() where no thread waits for this kernel thread. Errors: std::system_error.
-  virtual tls_block* bind() = 0;
+  // One that nobody had before, with its thread-locals as they begin. `first`: the caller did not ask before.
+  // Null: one is being made; ask again, after await_bound() where no thread waits for this kernel thread.
+  // Errors: std::system_error.
+  virtual tls_block* bind(bool first) = 0;
   virtual void await_bound() noexcept = 0;
   // Its kernel thread ends, and runs the destructors of its thread-locals; has_ended() tells when it has,
   // once, and may be asked for after await_end().
