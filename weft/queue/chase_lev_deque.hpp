@@ -201,7 +201,7 @@ class chase_lev_deque {
     void operator()(slot* room) const noexcept { os::own_free(room, capacity * sizeof(slot)); }
   };
   using slot_room = std::unique_ptr<slot[], room_deleter>;
-  static slot_room make_room(std::size_t capacity) noexcept {
+  [[gnu::noinline, gnu::cold]] static slot_room make_room(std::size_t capacity) noexcept {
     void* const room = os::own_allocate(capacity * sizeof(slot));
     if (room == nullptr) {
       return slot_room(nullptr, room_deleter{});
@@ -318,7 +318,7 @@ class chase_lev_deque {
     return true;
   }
 
-  bool grow(position t, position b) noexcept {
+  [[gnu::noinline, gnu::cold]] bool grow(position t, position b) noexcept {
     const std::size_t wanted = capacity() * 2;
     slot_room room = make_room(wanted);
     if (room == nullptr) {
