@@ -175,7 +175,7 @@ bool finds(sabotage what, const char* name, unsigned every, std::size_t at_most,
   o.how.broken = what;
   o.how.every = every;
   o.how.limit = std::chrono::milliseconds(1500);
-  o.shrinking = std::chrono::seconds(12);
+  o.shrinking = std::chrono::seconds(30);
   const verdict v = run_all(o);
   if (v.how == ending::right) {
     std::printf("broken %s: not found\n", name);

@@ -9,8 +9,12 @@
 
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <new>
+#include <string>
 #include <system_error>
 
 #include "tests/random/model.hpp"
@@ -84,6 +88,25 @@ child start(const std::function<void()>& body) {
   return {id, ends[0]};
 }
 
+// Whether all kernel threads of a process sleep. One that waits for a CPU does not, however long.
+bool is_asleep(pid_t id) {
+  const std::string tasks = "/proc/" + std::to_string(id) + "/task";
+  std::error_code gone;
+  for (const auto& task : std::filesystem::directory_iterator(tasks, gone)) {
+    std::ifstream file(task.path() / "stat");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::size_t name_ends = text.rfind(')');
+    if (name_ends == std::string::npos || name_ends + 2 >= text.size() || text[name_ends + 2] != 'S')
+      return false;
+  }
+  return !gone;
+}
+
+// A child that slept at each of so many looks, in the same program, will do so for ever: no program sleeps a
+// tenth as long.
+constexpr std::chrono::milliseconds between_looks{20};
+constexpr int looks_until_hung = 20;
+
 bool is_over(const report& r, std::chrono::milliseconds limit) {
   const clock_type::time_point began{clock_type::duration(r.began.load())};
   return clock_type::now() - began > limit;
@@ -105,11 +128,14 @@ verdict in_child(const conditions& c, const std::function<void(report&)>& body) 
   shared->begin(0);
   const child one = start([&] { body(*shared); });
   bool hung = false;
-  for (;;) {
+  std::int64_t seen = 0;
+  for (int asleep = 0;;) {
     pollfd until{one.open, POLLIN, 0};
-    if (::poll(&until, 1, 50) > 0)
+    if (::poll(&until, 1, static_cast<int>(between_looks.count())) > 0)
       break;
-    if (is_over(*shared, c.limit)) {
+    asleep = is_asleep(one.id) && shared->began.load() == seen ? asleep + 1 : 0;
+    seen = shared->began.load();
+    if (asleep == looks_until_hung || is_over(*shared, c.limit)) {
       hung = true;
       ::kill(one.id, SIGKILL);
       break;
