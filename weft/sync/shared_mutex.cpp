@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "weft/sync/shared_mutex.hpp"
 #include "weft/sched/user_mode.hpp"
+#include "weft/sync/wait_told.hpp"
 
 namespace weft::sync {
 
@@ -41,9 +42,15 @@ bool shared_mutex::try_lock_shared() noexcept {
   return take_shared_locked();
 }
 
+void shared_mutex::tell_release() const noexcept {
+  if (!writers_.empty() || !readers_waiting_.empty())
+    sched::note_here(trace::event::lock_pass, this);
+}
+
 void shared_mutex::unlock() noexcept {
   const sched::runtime_section in;
   const std::scoped_lock held(lock_);
+  tell_release();
   writing_ = false;
   admit_readers();
   if (reading_ == 0) {
@@ -57,6 +64,7 @@ void shared_mutex::unlock_shared() noexcept {
   if (--reading_ != 0) {
     return;
   }
+  tell_release();
   admit_writer();
   if (!writing_) {
     admit_readers();
@@ -77,6 +85,7 @@ bool shared_mutex::wait(sched::deadline until, const std::stop_token& stop) {
     return true;
   }
   waiter w({unit::wait_kind::shared_mutex, 0, this});
+  const wait_told told(this);
   try {
     if (writers_.wait(held, w, until, stop) ==
         wait_result::notified) { // SWITCH: may resume on another worker
@@ -97,6 +106,7 @@ bool shared_mutex::wait_shared(sched::deadline until, const std::stop_token& sto
     return true;
   }
   waiter w({unit::wait_kind::shared_reader, 0, this});
+  const wait_told told(this);
   return readers_waiting_.wait(held, w, until, stop) ==
          wait_result::notified; // SWITCH: may resume on another worker
 }

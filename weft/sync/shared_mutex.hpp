@@ -69,6 +69,7 @@ class shared_mutex {
   WEFT_API bool wait_shared(sched::deadline until, const std::stop_token& stop);
   bool take_locked() noexcept;
   bool take_shared_locked() noexcept;
+  void tell_release() const noexcept; // to who records
   void admit_readers() noexcept;
   void admit_writer() noexcept;
   void writer_gave_up() noexcept;

@@ -6,6 +6,7 @@
 #include "weft/sched/switch.hpp"
 #include "weft/sched/timer_queue.hpp"
 #include "weft/sched/user_mode.hpp"
+#include "weft/sync/owner_record.hpp"
 
 namespace weft::model::runtime {
 
@@ -57,6 +58,10 @@ void make_ready(unit::descriptor& u) {
   model::unpark(resumed.thread);
 }
 
+// Nothing is recorded.
+void worker::note_slowly(trace::event, const void*, std::uint32_t) noexcept {
+  not_modelled("a recorder");
+}
 // Nobody is preempted here.
 user_mode* runtime_section::enter(worker_front&) noexcept {
   not_modelled("a preemptible thread");
@@ -81,3 +86,11 @@ void user_mode::leave_runtime() noexcept {
 }
 
 } // namespace weft::sched
+
+namespace weft::sync {
+
+const void* caller_identity() noexcept {
+  return nullptr; // for who records
+}
+
+} // namespace weft::sync

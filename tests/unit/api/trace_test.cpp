@@ -142,6 +142,10 @@ TEST_P(tracing, names_the_lock_and_who_held_it) {
   contend<mutex>();
 }
 
+TEST_P(tracing, names_the_shared_lock_and_who_held_it) {
+  contend<shared_mutex>();
+}
+
 TEST_P(tracing, names_the_fair_lock_and_who_held_it) {
   contend<mcs_mutex>();
 }
