@@ -372,8 +372,20 @@ descriptor* user_mode::start_direct_hand_off(worker& w) noexcept {
   return next;
 }
 
-// False: there is no kernel thread for the worker to go on on; nothing has changed. GONE: w.
-bool user_mode::pass_worker_on(worker& w, carrier& mine) noexcept {
+namespace {
+
+// For a worker that leaves its kernel thread to who runs there, which is not its home. Its home is always
+// free then: whoever makes spares may wait for a lock that one of the threads which wait for this worker
+// holds.
+carrier& where_to_go_on(worker& w) noexcept {
+  carrier* const spare = take_spare(w);
+  return spare != nullptr ? *spare : *w.home;
+}
+
+} // namespace
+
+// To the next captive, or to a kernel thread for the loop. GONE: w.
+void user_mode::pass_worker_on(worker& w, carrier& mine) noexcept {
   captive_on_ = &mine;
   mine.make_gate(unit_.context, nullptr);
   if (descriptor* next = start_direct_hand_off(w)) {
@@ -381,36 +393,31 @@ bool user_mode::pass_worker_on(worker& w, carrier& mine) noexcept {
     w.note(trace::event::run, next);
     w.current = next;
     w.passing = {of(*next)->captive_on_, nullptr, nullptr, nullptr};
-  } else if (carrier* const spare = take_spare(w)) {
+  } else {
     w.note(trace::event::stop_yield, &unit_);
     unit_.state.block();
     w.current = &w.loop_unit;
     w.pick_oldest = w.handed == nullptr;
     w.left_by_tick = true;
     w.budget = -1; // timers may be due
-    w.passing = {spare, w.loop, [](void* u) { put_back(*static_cast<descriptor*>(u)); }, &unit_};
-  } else {
-    captive_on_ = nullptr;
-    if (descriptor* taken = std::exchange(w.handed, nullptr))
-      taken->home->push(*taken);
-    return false;
+    w.passing = {&where_to_go_on(w), w.loop, [](void* u) { put_back(*static_cast<descriptor*>(u)); }, &unit_};
   }
   pending_.store_relaxed(0); // heeded
   ++w.preempted;
   carrier* const to = w.passing.to;
   carrier::put_ashore();
   to->call(&w);
-  return true;
 }
 
 worker* user_mode::preempt_in_place() noexcept {
   worker& w = enter_keeping_block();
   carrier& mine = *w.on;
-  if (mine.is_home() || !pass_worker_on(w, mine)) {
+  if (mine.is_home()) {
     remember_tick();
     go_to_user_mode(w);
     return nullptr;
   }
+  pass_worker_on(w, mine);
   worker* const now = mine.wait();
   mine.take_aboard(*now);
   captive_on_ = nullptr;
@@ -422,26 +429,26 @@ worker* user_mode::preempt_in_place() noexcept {
 bool user_mode::let_worker_go() noexcept {
   worker& w = enter_keeping_block();
   carrier& mine = *w.on;
-  carrier* const spare = mine.is_home() ? nullptr : take_spare(w);
-  if (spare == nullptr) {
+  if (mine.is_home()) {
     keeps_away_from_homes_ = true;
     go_to_user_mode(w);
     return false;
   }
+  carrier& spare = where_to_go_on(w);
   w.owner_group.expect_outsider(); // the group outlives the call
   left_group_ = &w.owner_group;
   w.note(trace::event::stop_wait, &unit_);
   w.current = &w.loop_unit;
   w.pick_oldest = true;
   w.budget = -1;
-  w.passing = {spare, w.loop, nullptr, nullptr};
+  w.passing = {&spare, w.loop, nullptr, nullptr};
   carrier::put_ashore();
   if (block_ == nullptr)
     set_worker_here(mine.nobody());
   away_on_ = &mine;
   mine.away.store_release(true); // pairs with the acquire of who ticks: kernel_id() is known
   show_front(mine.nobody());
-  spare->call(&w); // GONE: w
+  spare.call(&w); // GONE: w
   return true;
 }
 

@@ -122,7 +122,7 @@ class WEFT_API user_mode : public os::on_own_heap {
   worker& enter_keeping_block() noexcept;
   void show_front(worker& w) noexcept;
   worker* preempt_in_place() noexcept;
-  bool pass_worker_on(worker& w, carrier& mine) noexcept;
+  void pass_worker_on(worker& w, carrier& mine) noexcept;
   descriptor* start_direct_hand_off(worker& w) noexcept;
   [[nodiscard]] bool is_captive() const noexcept { return captive_on_ != nullptr; }
   void leave_home() noexcept;
