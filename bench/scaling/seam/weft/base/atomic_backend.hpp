@@ -49,6 +49,14 @@ class cell {
   std::atomic<T> value_;
 };
 
+struct site {
+  static constexpr site current() noexcept { return {}; }
+};
+template <class T>
+constexpr T& marked(T& c, site) noexcept {
+  return c;
+}
+
 struct look {
   template <class T>
   static bool equals_relaxed(const cell<T>& c, T value) noexcept {
@@ -70,7 +78,7 @@ using plain = T;
 constexpr std::size_t scaled(std::size_t production, std::size_t) noexcept {
   return production;
 }
-inline void thread_fence(std::memory_order order) noexcept {
+inline void thread_fence(std::memory_order order, site = {}) noexcept {
   std::atomic_thread_fence(order);
 }
 inline void compiler_fence() noexcept {
