@@ -22,6 +22,7 @@
 #include "weft/os/kernel_thread.hpp"
 #include "weft/os/own_heap.hpp"
 #include "weft/preempt/creator.hpp"
+#include "weft/sched/group.hpp"
 #include "weft/sched/user_mode.hpp"
 
 extern "C" {
@@ -60,19 +61,17 @@ struct donor : os::on_own_heap {
   os::kernel_thread thread;
   base::atomic<std::uint32_t> state{starting};
   base::atomic<std::uint32_t> ended{0}; // of a bound one: a futex
-  const std::uint32_t generation;       // of the process: forks before it was made
+  const unsigned generation;            // of the process: forks before it was made
   donor* next = nullptr;                // in the list of all, or of those that leave
   donor* before = nullptr;
 
-  explicit donor(std::uint32_t g) noexcept : generation(g) {}
+  explicit donor(unsigned g) noexcept : generation(g) {}
   static donor& of(sched::tls_block& block) noexcept { return reinterpret_cast<donor&>(block); }
   void end() noexcept {
     state.store_release(ending); // pairs with the acquire in live_as_donor()
     os::futex_wake(&state, 1);
   }
 };
-
-constinit std::uint32_t forks = 0;
 
 void* live_as_donor(void* argument) {
   donor& self = *static_cast<donor*>(argument);
@@ -155,7 +154,7 @@ class donors final : public sched::tls_lender {
   }
   void unbind(sched::tls_block& block) noexcept override {
     donor& d = donor::of(block);
-    if (d.generation != forks)
+    if (d.generation != sched::group::forks())
       return d.ended.store_relaxed(1); // the parent's, before a fork
     {
       const std::scoped_lock held(lock_);
@@ -170,7 +169,7 @@ class donors final : public sched::tls_lender {
     donor& d = donor::of(block);
     if (d.ended.load_acquire() == 0) // acquire: pairs with the release in join_leaving()
       return false;
-    if (d.generation == forks)
+    if (d.generation == sched::group::forks())
       delete &d;
     return true;
   }
@@ -240,7 +239,6 @@ class donors final : public sched::tls_lender {
   }
   // The parent's are leaked: their kernel threads are not here.
   void forget_after_fork() noexcept {
-    ++forks;
     ::new (static_cast<void*>(this)) donors;
   }
   std::size_t count() noexcept { return count_.load_relaxed(); }
@@ -280,7 +278,7 @@ class donors final : public sched::tls_lender {
   // As many as there is room for. Returns 0 or an errno.
   int make(sched::tls_block*& list, std::size_t count) noexcept {
     for (; count != 0 && has_room(); --count) {
-      auto* fresh = new (std::nothrow) donor(forks);
+      auto* fresh = new (std::nothrow) donor(sched::group::forks());
       if (fresh == nullptr)
         return ENOMEM;
       const int error = // it has all signals blocked for good
