@@ -331,8 +331,6 @@ class monitor final : public sched::ticker {
     const std::scoped_lock held(lock_);
     if (running_)
       return;
-    // Learned from files, with memory of malloc's: before a worker asks for it while somebody is preempted.
-    static_cast<void>(sched::crowded());
     number_ = use_signal();
     ending_.store_relaxed(0);
     const int error = os::start_with_signals_blocked(

@@ -55,6 +55,7 @@ group::group(group_options options)
   if (options_.pools == arrangement::custom && !options_.make_scheduler) {
     refuse(std::errc::invalid_argument, "weft: a custom arrangement needs make_scheduler");
   }
+  learn_cpus_allowed();
   const unsigned wanted = options_.workers != 0 ? options_.workers : default_worker_count();
   make_shared_state();
   if (options_.pools == arrangement::packing)

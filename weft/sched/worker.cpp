@@ -14,7 +14,6 @@
 
 #include "weft/arch/user_mode.hpp"
 #include "weft/base/assert.hpp"
-#include "weft/base/first_use.hpp"
 #include "weft/base/knob.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
@@ -31,6 +30,10 @@
 
 namespace weft::sched {
 namespace {
+
+// relaxed: every kernel thread learns the same number, and any is right
+constexpr unsigned cpus_unknown = ~0U;
+constinit std::atomic<unsigned> cpus_allowed{cpus_unknown};
 
 // Whatever asks who runs on a kernel thread that is no worker finds a unit that may not wait.
 #pragma GCC diagnostic push
@@ -481,13 +484,13 @@ void worker::found_work() noexcept {
     owner_group.wake_before(at);
 }
 
+void learn_cpus_allowed() {
+  if (cpus_allowed.load(std::memory_order_relaxed) == cpus_unknown)
+    cpus_allowed.store(default_worker_count(), std::memory_order_relaxed);
+}
+
 bool crowded() noexcept {
-  static constinit base::first_number cpus;
-  try {
-    return workers_running.load(std::memory_order_relaxed) > cpus.get([] { return default_worker_count(); });
-  } catch (const std::bad_alloc&) {
-    return false;
-  }
+  return workers_running.load(std::memory_order_relaxed) > cpus_allowed.load(std::memory_order_relaxed);
 }
 
 // Waits a little, until somebody asks for something: what is pushed for this worker alone does that.

@@ -342,4 +342,9 @@ WEFT_API void set_here(worker* w) noexcept;
 // from one that has work. Contexts: all but signal handlers.
 [[nodiscard]] bool crowded() noexcept;
 
+// Learns how many CPUs these are, once, from files and with malloc's memory: before the first worker starts,
+// since a worker must not wait for a lock of malloc's that a preempted thread may hold. Throws
+// std::bad_alloc. Contexts: a kernel thread, or a thread.
+void learn_cpus_allowed();
+
 } // namespace weft::sched
