@@ -231,12 +231,15 @@ class checker {
     }
   }
 
-  // Whoever is spawned is joined, or nobody's; counted where it is spawned.
+  // Everybody is spawned: one that is not would not join whom it should. Whoever is spawned is joined, or
+  // nobody's; counted where it is spawned.
   void check_life(unsigned t) {
     const thread_spec& one = program_.threads[t];
     const bool joinable = !one.detached && one.kind != unit_kind::foreign;
     thread_ = t;
-    if (joinable && once_.count({op::spawn, t}) != once_.count({op::join, t}))
+    if (once_.count({op::spawn, t}) == 0)
+      complain("never spawned", t);
+    if (joinable && once_.count({op::join, t}) == 0)
       complain("spawned and not joined", t);
     if (once_.count({op::resume, t}) != 0 && once_.count({op::suspend, t}) == 0)
       complain("resumed, perhaps after its end", t);

@@ -12,7 +12,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <new>
 #include <string>
 #include <system_error>
@@ -88,13 +87,16 @@ child start(const std::function<void()>& body) {
   return {id, ends[0]};
 }
 
-// Whether all kernel threads of a process sleep. One that waits for a CPU does not, however long.
+// Whether all kernel threads of a process sleep. One that waits for a CPU does not, however long, nor does
+// one that ends while we look.
 bool is_asleep(pid_t id) {
   const std::string tasks = "/proc/" + std::to_string(id) + "/task";
   std::error_code gone;
-  for (const auto& task : std::filesystem::directory_iterator(tasks, gone)) {
-    std::ifstream file(task.path() / "stat");
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
+  for (std::filesystem::directory_iterator task(tasks, gone), end; !gone && task != end;
+       task.increment(gone)) {
+    std::ifstream file(task->path() / "stat");
+    std::string text;
+    std::getline(file, text); // stays empty where the read fails, and does not throw
     const std::size_t name_ends = text.rfind(')');
     if (name_ends == std::string::npos || name_ends + 2 >= text.size() || text[name_ends + 2] != 'S')
       return false;
