@@ -162,8 +162,9 @@ suite() {
   local status=0
   ctest --preset "$preset" -j "$JOBS" --output-on-failure --no-tests=error --output-junit "$junit" "$@" \
     >"$LOGS/$name.ctest" 2>&1 || status=$?
-  # Failures in full, then ctest's own summary; every passed test's line stays in the log.
-  grep -vE '^ *(Start +[0-9]+:|[0-9]+/[0-9]+ Test .*(Passed|Skipped))' "$LOGS/$name.ctest" | tail -n 400 || true
+  # Failures in full, then ctest's own summary; every passed or skipped test's line stays in the log.
+  grep -vE '^ *(Start +[0-9]+:|[0-9]+/[0-9]+ Test .*(Passed|Skipped)|[[:space:]]+[0-9]+ - .*\(Skipped\)$|The following tests did not run:)' \
+    "$LOGS/$name.ctest" | tail -n 400 || true
   if [ ! -s "$junit" ]; then
     record "$name" 0 1 0 $((SECONDS - start)) "ctest did not run, see $LOGS/$name.ctest"
     return

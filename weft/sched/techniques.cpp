@@ -100,6 +100,8 @@ void start_child(descriptor& u) {
 
 bool worker_for_techniques::end_before_parent(descriptor& u, descriptor& parent) noexcept {
   worker& w = sched::here();
+  if (w.deque != nullptr && !w.look_around_in_place())
+    return false;
   if (!u.is_plain() || u.join.is_detached() || w.attention.load_relaxed() != 0 || --w.budget < 0)
     return false;
   if (w.fifo != nullptr) {

@@ -271,7 +271,11 @@ void worker::look_around() noexcept {
   budget = decision_budget;
   if (attention.any_relaxed(simulated) && !take_turn()) [[unlikely]]
     return;
-  pick_oldest = true;
+  // The oldest unit of a deque is the largest part of a recursion, and what thieves come for: it has its turn
+  // seldom. See docs/design/yield-on-a-deque.md.
+  constexpr unsigned visits_between_oldest = 64;
+  if (deque == nullptr || ++expiries % visits_between_oldest == 0)
+    pick_oldest = true;
   const bool sources = owner_group.source_count_.load(std::memory_order_relaxed) != 0;
   for (timer_queue* queue : {&timers, &timers_left_behind()}) {
     if (queue->earliest() != no_deadline)
@@ -281,6 +285,15 @@ void worker::look_around() noexcept {
     ++counters.polls;
     owner_group.poll_sources();
   }
+}
+
+bool worker::look_around_in_place() noexcept {
+  if (budget <= 0)
+    look_around();
+  if (!pick_oldest)
+    return true;
+  budget = -1;
+  return false;
 }
 
 // In turn: a thread of `local` that yields must let the others run, and they it.
