@@ -116,11 +116,11 @@ bool start_from_list(worker& w, descriptor& u) {
   return start(w, u);
 }
 
-// Only from the owner's end. Where the decisions are used up it looks around here, and leaves only if somebody
-// else's turn has come.
+// Only from the owner's end. Where the decisions are used up it looks around here, and leaves only if
+// the turn of another one has come.
 bool start_from_deque(worker& w, descriptor& u) {
-  if (!w.look_around_in_place() || w.attention.load_relaxed() != 0 || u.has(unit::slow_mask) || !may_start(w, u) ||
-      !w.deque->pop_bottom_if(&u))
+  if (!w.look_around_in_place() || w.attention.load_relaxed() != 0 || u.has(unit::slow_mask) ||
+      !may_start(w, u) || !w.deque->pop_bottom_if(&u))
     return false;
   if (u.is_plain() && prefers_joiners_stack(u) && host(w, u))
     return true;

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The loop of a worker: look around, pick, run; search, then park. The parking protocol is argued in
-// README.md.
+// The loop of a worker: look around, pick, run; worker_idle.cpp has what it does where there is nothing.
 #include "weft/sched/worker.hpp"
 
-#include <sched.h>
-
-#include <algorithm>
-#include <cstring>
 #include <exception>
 #include <mutex>
 #include <new>
@@ -31,10 +26,6 @@
 namespace weft::sched {
 namespace {
 
-// relaxed: every kernel thread learns the same number, and any is right
-constexpr unsigned cpus_unknown = ~0U;
-constinit std::atomic<unsigned> cpus_allowed{cpus_unknown};
-
 // Whatever asks who runs on a kernel thread that is no worker finds a unit that may not wait.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
@@ -42,14 +33,6 @@ constinit descriptor foreign_unit{.traits = unit::kind_loop | unit::not_cancella
 #pragma GCC diagnostic pop
 // Aligned as a worker is: here() hands it out as one.
 alignas(worker) constinit worker_front foreign_front{.current = &foreign_unit};
-
-constinit base::integer_knob idle_spin{"WEFT_IDLE_SPIN",
-                                       20,
-                                       {0, 1'000'000},
-                                       base::knob_scale::count,
-                                       "microseconds that an idle worker searches before it sleeps; more "
-                                       "while its sleeps are short"};
-const base::knob_list listed{idle_spin};
 
 using thread_technique = technique::full_lazy;
 
@@ -452,164 +435,6 @@ void worker::leave_stacked_scheduler(bool finished) noexcept {
     return end_scheduler_unit(*this, *u);
   u->state.make_ready();
   u->home->push(*u);
-}
-
-// --- idle ---
-
-template <class Action>
-void worker::for_each_served_pool(Action action) noexcept {
-  action(static_cast<pool&>(local));
-  for (const auto& p : main_scheduler->pools())
-    action(*p);
-  for (const lodger* l = lodgers; l != nullptr; l = l->next) {
-    for (const auto& p : l->lent->pools())
-      action(*p);
-  }
-}
-
-bool worker::has_visible_work() noexcept {
-  bool found = false;
-  for_each_served_pool([&found](pool& p) { found = found || !p.empty(); });
-  return found;
-}
-
-// After a while without work: what the caches hold beyond a small stock goes back to the system.
-void worker::give_memory_back() noexcept {
-  constexpr std::size_t stacks_kept = 16;
-  trimmed = true;
-  trims.fetch_add_acq_rel(1);
-  stacks.trim(stacks_kept);
-  descriptors.trim();
-  trims.fetch_add_acq_rel(1);
-}
-
-// Leaves the search: whoever pushed meanwhile may have counted on it, so another sleeper takes over; and so
-// for the timer that this worker would have woken for.
-void worker::found_work() noexcept {
-  trimmed = false;
-  leave_search(spot, [this](auto action) { for_each_served_pool(action); });
-  if (owner_group.waiting_source() != nullptr)
-    owner_group.hand_watch_on();
-  if (attention.any_relaxed(worker_has_classes)) [[unlikely]]
-    kick_for_the_rest(*this);
-  const deadline at = owner_group.earliest_timer();
-  if (at != no_deadline)
-    owner_group.wake_before(at);
-}
-
-void learn_cpus_allowed() {
-  if (cpus_allowed.load(std::memory_order_relaxed) == cpus_unknown)
-    cpus_allowed.store(default_worker_count(), std::memory_order_relaxed);
-}
-
-bool crowded() noexcept {
-  return workers_running.load(std::memory_order_relaxed) > cpus_allowed.load(std::memory_order_relaxed);
-}
-
-// Waits a little, until somebody asks for something: what is pushed for this worker alone does that.
-void worker::pause_search(unsigned length) const noexcept {
-  for (unsigned i = 0; i < length && (attention.load_relaxed() & ~standing_attention) == 0; ++i)
-    arch::relax();
-}
-
-descriptor* worker::idle() noexcept {
-  constexpr unsigned longest_pause = 16;
-  const deadline least_search = simulation::search(idle_spin.get() * 1000);
-  spot.start_searching();
-  note(trace::event::search, nullptr);
-  const bool is_crowded = crowded();
-  deadline begin = os::now_ns();
-  unsigned pause = 1;
-  for (;;) {
-    std::uint32_t asked = attention.load_relaxed();
-    if ((asked & simulated) != 0) [[unlikely]] {
-      simulation::turn(simulation::at::yield);
-      pause = 0;
-      asked = attention.load_relaxed();
-    }
-    asked &= ~standing_attention;
-    if (asked == inbox_waiting) {
-      // Still searching: to leave with the unit in the pool would wake another worker for it.
-      attention.fetch_and_acq_rel(~std::uint32_t{inbox_waiting});
-      drain_inboxes();
-    } else if (asked != 0) {
-      break;
-    }
-    if (descriptor* u = pick()) {
-      found_work();
-      return u;
-    }
-    const deadline now = os::now_ns();
-    counters.timers_fired += static_cast<unsigned>(owner_group.expire_timers_of_all(now));
-    if (owner_group.source_count_.load(std::memory_order_relaxed) != 0)
-      owner_group.poll_sources();
-    if (on_idle != nullptr) {
-      on_idle->on_idle();
-      continue;
-    }
-    pause_search(pause);
-    pause = std::min(pause * 2, longest_pause);
-    if (now < begin + search.length(least_search) || has_visible_work()) {
-      // A long search is a guess: whoever else wants this CPU goes first.
-      if (is_crowded || now > begin + least_search)
-        ::sched_yield();
-      continue;
-    }
-    park();
-    begin = os::now_ns();
-    pause = 1;
-  }
-  found_work();
-  return nullptr;
-}
-
-void worker::park() noexcept {
-  const auto each_pool = [this](auto action) { for_each_served_pool(action); };
-  sleeps_until.store_relaxed(
-      no_deadline);            // before (P2): whoever arms a timer from now on wakes us, or is seen below
-  enter_park(spot, each_pool); // (P1), (P2)
-  bool watched = false;
-  const bool stay = has_visible_work() || (attention.load_relaxed() & ~standing_attention) != 0;
-  if (!stay) {
-    ++counters.parks;
-    note(trace::event::park, nullptr);
-    deadline until = owner_group.sleep_until(*this);
-    const deadline asleep = os::now_ns();
-    if (!trimmed)
-      until = std::min(until, asleep + trim_after);
-    watched = sleep_parked(until);
-    note(trace::event::unpark, nullptr);
-    search.slept(os::now_ns() - asleep, idle_spin.get() * 1000);
-    if (!trimmed && !spot.is_notified() && os::now_ns() >= until)
-      give_memory_back();
-  }
-  sleeps_until.store_relaxed(0);
-  leave_park(spot, each_pool); // (P7)
-  if (watched)                 // only now: what becomes ready would call this worker, while it is parked
-    owner_group.end_watch();
-}
-
-// As park(), by a thread that runs.
-deadline worker::begin_visit(os::doorbell& bell, bool& watches) noexcept {
-  watches = false;
-  sleeps_until.store_relaxed(no_deadline);
-  enter_park(spot, [this](auto action) { for_each_served_pool(action); });
-  if (!has_visible_work() && (attention.load_relaxed() & ~standing_attention) == 0) {
-    watches = owner_group.watch_.try_take();
-    const deadline until = owner_group.sleep_until(*this);
-    if (until > os::now_ns() && spot.start_visiting(bell))
-      return until;
-  }
-  end_visit(watches);
-  return 0;
-}
-
-void worker::end_visit(bool watched) noexcept {
-  sleeps_until.store_relaxed(0);
-  leave_park(spot, [this](auto action) { for_each_served_pool(action); });
-  if (watched)
-    owner_group.end_watch();
-  found_work();
 }
 
 } // namespace weft::sched
