@@ -107,6 +107,27 @@ void a_taker_and_two_givers(who w) {
   check(t.count == 0, "tickets are left");
 }
 
+/// Three threads, two operations each: one gives, one takes, one does both.
+void all_give_or_take_twice(who w) {
+  model::runtime::begin();
+  tickets t;
+  {
+    const actor gives(w, [&] {
+      t.put(false);
+      t.put(false);
+    });
+    const actor gives_and_takes(w, [&] {
+      t.put(false);
+      t.take();
+    });
+    const actor takes(w, [&] {
+      t.take();
+      t.take();
+    });
+  }
+  check(t.count == 0, "tickets are left");
+}
+
 /// A notification that meets one who gives up goes to another.
 void an_impatient_taker() {
   model::runtime::begin();
@@ -149,6 +170,9 @@ TEST_P(sync_model, condition_variable_two_takers_and_a_giver) {
 }
 TEST_P(sync_model, condition_variable_a_taker_and_two_givers) {
   expect_passes(bounds(2, 1), [w = GetParam()] { a_taker_and_two_givers(w); });
+}
+TEST_P(sync_model, condition_variable_all_give_or_take_twice) {
+  expect_passes(bounds(2, 1), [w = GetParam()] { all_give_or_take_twice(w); });
 }
 TEST(sync_model_timed, condition_variable_an_impatient_taker) {
   expect_passes(bounds(1, 1), an_impatient_taker);
@@ -373,6 +397,33 @@ void two_promises_race(who w) {
   check(set == 1, "one sets it");
 }
 
+/// Three threads, two operations each: one sets the first and gets the second, one gets the first and sets
+/// the second, one gets both.
+void there_and_back(who w) {
+  model::runtime::begin();
+  model::var<int> asked = 0, answered = 0;
+  sync::promise<void> question, answer;
+  const sync::shared_future<void> heard = question.get_future().share(), told = answer.get_future().share();
+  {
+    const actor asks(w, [&, f = told] {
+      asked = 1;
+      question.set_value();
+      f.get();
+      check(answered == 2, "the answer is not what was set");
+    });
+    const actor answers(w, [&, f = heard] {
+      f.get();
+      answered = asked + 1;
+      answer.set_value();
+    });
+    const actor listens(w, [&, f = heard, g = told] {
+      g.get();
+      f.get();
+      check(asked == 1 && answered == 2, "what was set before is not seen");
+    });
+  }
+}
+
 /// A promise that goes without a result tells who waits.
 void a_broken_promise(who w) {
   model::runtime::begin();
@@ -391,6 +442,9 @@ void a_broken_promise(who w) {
 
 TEST_P(sync_model, future_a_promise_and_two_futures) {
   expect_passes(bounds(2, 2), [w = GetParam()] { a_promise_and_two_futures(w); });
+}
+TEST_P(sync_model, future_there_and_back) {
+  expect_passes(bounds(1, 1), [w = GetParam()] { there_and_back(w); });
 }
 TEST_P(sync_model, future_set_once) {
   expect_passes(bounds(2, 2), [w = GetParam()] { two_promises_race(w); });

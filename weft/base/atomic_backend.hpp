@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <sched.h>
 
+#include "weft/base/portable_look.hpp"
+
 namespace weft::base::backend {
 
 /// A memory location that several kernel threads may touch at once.
@@ -29,21 +31,6 @@ template <class T>
 
 /// A load that is only compared. GCC folds no atomic load into its user: it takes a register and an
 /// instruction more, five times in a create and join.
-struct portable_look {
-  template <class T>
-  static bool equals_relaxed(const cell<T>& c, T value) noexcept {
-    return c.load(std::memory_order_relaxed) == value;
-  }
-  template <class T>
-  static bool equals_acquire(const cell<T>& c, T value) noexcept {
-    return c.load(std::memory_order_acquire) == value;
-  }
-  template <class T>
-  static bool any_relaxed(const cell<T>& c, T mask) noexcept {
-    return (c.load(std::memory_order_relaxed) & mask) != 0;
-  }
-};
-
 #if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) &&                           \
     !defined(__SANITIZE_ADDRESS__)
 // Words of 1, 4 and 8 bytes. Every load is an acquire on x86-64; the clobber tells the compiler so.

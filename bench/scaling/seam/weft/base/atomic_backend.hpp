@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <sched.h>
 
+#include "weft/base/portable_look.hpp"
+
 namespace weft::base::backend {
 
 template <class T>
@@ -57,20 +59,7 @@ constexpr T& marked(T& c, site) noexcept {
   return c;
 }
 
-struct look {
-  template <class T>
-  static bool equals_relaxed(const cell<T>& c, T value) noexcept {
-    return c.load(std::memory_order_relaxed) == value;
-  }
-  template <class T>
-  static bool equals_acquire(const cell<T>& c, T value) noexcept {
-    return c.load(std::memory_order_acquire) == value;
-  }
-  template <class T>
-  static bool any_relaxed(const cell<T>& c, T mask) noexcept {
-    return (c.load(std::memory_order_relaxed) & mask) != 0;
-  }
-};
+using look = portable_look;
 
 template <class T>
 using plain = T;
