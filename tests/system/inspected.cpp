@@ -47,7 +47,7 @@ void states() {
   weft::runtime::start({.workers = 1, .pools = weft::sched::arrangement::pool_per_worker});
   static weft::mutex held;
   static weft::sync::mcs_mutex fair;
-  static weft::shared_mutex shared;
+  static weft::shared_mutex shared, read;
   static weft::condition_variable condition;
   static weft::mutex condition_mutex;
   static weft::counting_semaphore<> none(0);
@@ -60,10 +60,12 @@ void states() {
   held.lock();
   fair.lock();
   shared.lock();
+  read.lock_shared();
   std::vector<weft::thread> t;
   t.push_back(start("at-mutex", [] { held.lock(); }));
   t.push_back(start("at-mcs", [] { fair.lock(); }));
   t.push_back(start("at-shared", [] { shared.lock_shared(); }));
+  t.push_back(start("at-read", [] { read.lock(); }));
   t.push_back(start("at-condition", [] {
     std::unique_lock lock(condition_mutex);
     condition.wait(lock);
@@ -186,6 +188,10 @@ int main(int count, char** arguments) {
     deadlock<weft::mutex>();
   if (std::strcmp(which, "recursive") == 0)
     deadlock<weft::recursive_mutex>();
+  if (std::strcmp(which, "MCS mutex") == 0)
+    deadlock<weft::sync::mcs_mutex>();
+  if (std::strcmp(which, "shared mutex") == 0)
+    deadlock<weft::shared_mutex>();
   if (std::strcmp(which, "hosted") == 0)
     hosted();
   if (std::strcmp(which, "forked") == 0)
@@ -194,6 +200,7 @@ int main(int count, char** arguments) {
     many();
   if (std::strcmp(which, "busy") == 0)
     return busy();
-  std::fprintf(stderr, "usage: %s states|deadlock|recursive|hosted|forked|many|busy\n", arguments[0]);
+  std::fprintf(stderr, "usage: %s states|deadlock|recursive|MCS mutex|shared mutex|hosted|forked|many|busy\n",
+               arguments[0]);
   return 2;
 }

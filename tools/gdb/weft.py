@@ -271,12 +271,13 @@ class Program:
             u.waits += ' ' + (u.on.title() if u.on else hex(u.object))
         elif u.object:
             u.waits += f' {u.object:#x}'
-        if u.kind_of_wait == 'mutex':
+        shared = u.kind_of_wait.startswith('shared mutex')
+        if shared or u.kind_of_wait in ('mutex', 'MCS mutex'):
             if u.object not in self.owners:
                 self.owners[u.object] = self.follow_marks(u.object)
             u.on, u.owner = self.owners[u.object]
-        elif u.kind_of_wait == 'MCS mutex' or u.kind_of_wait.startswith('shared mutex'):
-            u.owner = 'not recorded'
+            if shared and u.owner == 'nobody':
+                u.owner = 'readers, or nobody'
 
     def find_joins(self):
         for u in self.units:

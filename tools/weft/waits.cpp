@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The owner of a mutex comes from the marks of weft/sync/mutex_word.hpp: the word names the stack of whoever
 // tried last to take it; a waiter remembers the mark that it displaced; who does not wait for the mutex has
-// it.
+// it. An MCS mutex and a shared mutex begin with their owner's mark; readers leave none.
 #include "tools/weft/waits.hpp"
 
 #include <algorithm>
@@ -11,6 +11,8 @@
 
 namespace weft::tool {
 namespace {
+
+constexpr const char* no_mark = "nobody";
 
 // As the library's names of kinds of waits.
 bool is(const layout& table, const unit_info& u, const char* kind) {
@@ -56,13 +58,12 @@ void waits::explain(std::size_t index) {
   } else if (u.object != 0) {
     w.what += " " + hexadecimal(u.object);
   }
-  if (is(table_, u, "mutex")) {
+  const bool shared = w.what.starts_with("shared mutex");
+  if (shared || is(table_, u, "mutex") || is(table_, u, "MCS mutex")) {
     const owner& o = owner_of(u.object);
     w.on = o.unit;
-    w.owner = o.other;
+    w.owner = shared && o.other == no_mark ? "readers, or nobody" : o.other;
   }
-  if (is(table_, u, "MCS mutex") || w.what.starts_with("shared mutex"))
-    w.owner = "not recorded";
 }
 
 // The join word of a unit names the thread that waits for its end.
@@ -154,7 +155,7 @@ const waits::owner& waits::owner_of(address mutex) {
 waits::owner waits::follow_marks(address mutex) const {
   std::uint32_t mark = target_.get<std::uint32_t>(mutex).value_or(0);
   if (mark == 0)
-    return {nobody, "nobody"}; // it has just been released
+    return {nobody, no_mark}; // it has just been released
   std::unordered_set<std::size_t> seen;
   for (;;) {
     const std::size_t holder = mark % 2 != 0 ? unit_by_mark(mark) : nobody;

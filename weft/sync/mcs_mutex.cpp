@@ -94,7 +94,7 @@ bool mcs_mutex::wait(sched::deadline until, const std::stop_token& stop) {
     }
     take_over(*n);
   }
-  owner_.set();
+  set_owner();
   return true;
 }
 

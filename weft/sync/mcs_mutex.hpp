@@ -3,6 +3,7 @@
 // the composable-threads paper.
 #pragma once
 
+#include "weft/arch/arch.hpp"
 #include "weft/os/own_heap.hpp"
 #include "weft/sync/owner_record.hpp"
 #include "weft/sync/release_action.hpp"
@@ -10,23 +11,24 @@
 #include "weft/sync/waiter.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <stop_token>
 
 namespace weft::sync {
 
-/// A fair mutex of two words: each release hands it to the oldest waiter. Costs two atomics where mutex costs
-/// one, and a contended one passes at the speed of wakes; take it where order matters more than throughput.
-/// Otherwise as mutex, also in what tasklets, tokens, cancellation and destruction by the next owner are
-/// concerned. *Ownership*: `head_` belongs to the owner, but for the link to its successor. A waiter's node
-/// lies in its frame; that of a wait that may be given up lies in the heap: freed by the waiter if it was
-/// notified, else by the last of two, the waiter, which may still be on its way out of the wait, and the
-/// releasing owner that takes it out of the queue (K5). *Invariants*: tail_ is null if free, &head_ if held
-/// and nobody waits, else the youngest waiter's node. *Ordering*: (K1) taking a free mutex acquires what (K2)
-/// freeing it released. (K3) linking a node publishes it to (K4), whoever reads the link. A hand-over is
-/// ordered by the waiter (W1, W2). Source: Mellor-Crummey and Scott 1991, in the form of Auslander et al.
-/// 2003 K42, which needs no node while the mutex is held, so that lock() and unlock() may be called from
-/// different frames.
+/// A fair mutex of three words: each release hands it to the oldest waiter. Costs two atomics where mutex
+/// costs one, and a contended one passes at the speed of wakes; take it where order matters more than
+/// throughput. Otherwise as mutex, also in what tasklets, tokens, cancellation and destruction by the next
+/// owner are concerned. *Ownership*: `head_` belongs to the owner, but for the link to its successor. A
+/// waiter's node lies in its frame; that of a wait that may be given up lies in the heap: freed by the waiter
+/// if it was notified, else by the last of two, the waiter, which may still be on its way out of the wait,
+/// and the releasing owner that takes it out of the queue (K5). *Invariants*: tail_ is null if free, &head_
+/// if held and nobody waits, else the youngest waiter's node. *Ordering*: (K1) taking a free mutex acquires
+/// what (K2) freeing it released. (K3) linking a node publishes it to (K4), whoever reads the link. A
+/// hand-over is ordered by the waiter (W1, W2). Source: Mellor-Crummey and Scott 1991, in the form of
+/// Auslander et al. 2003 K42, which needs no node while the mutex is held, so that lock() and unlock() may be
+/// called from different frames.
 class mcs_mutex : private release_action<mcs_mutex> {
  public:
   constexpr mcs_mutex() noexcept = default;
@@ -38,14 +40,14 @@ class mcs_mutex : private release_action<mcs_mutex> {
       owner_.expect_other();
       wait();
     }
-    owner_.set();
+    set_owner();
   }
   [[nodiscard]] bool try_lock() noexcept {
     // relaxed look: a taken mutex is not written to
     if (tail_.load_relaxed() != nullptr || !take()) {
       return false;
     }
-    owner_.set();
+    set_owner();
     return true;
   }
   /// *Errors*: also std::bad_alloc.
@@ -96,7 +98,12 @@ class mcs_mutex : private release_action<mcs_mutex> {
     node* expected = nullptr;
     return tail_.cas_strong_acquire(expected, &head_); // (K1)
   }
+  void set_owner() noexcept {
+    mark_.store_relaxed(arch::stack_mark()); // relaxed: for inspection only, as the store below
+    owner_.set();
+  }
   void release() noexcept {
+    mark_.store_relaxed(0);
     if (head_.next.load_acquire() == nullptr) { // (K4)
       node* expected = &head_;
       if (tail_.cas_strong_release(expected, nullptr)) [[likely]] { // (K2) GONE: *this
@@ -115,6 +122,7 @@ class mcs_mutex : private release_action<mcs_mutex> {
   bool enqueue(waiting_node& n) noexcept;
   void take_over(waiting_node& n) noexcept;
 
+  base::atomic<std::uint32_t> mark_{0}; // the owner's; first, as the word of a mutex is
   base::atomic<node*> tail_{nullptr};
   node head_;
   [[no_unique_address]] default_owner_record owner_;

@@ -5,11 +5,16 @@
 
 namespace weft::sync {
 
+void shared_mutex::set_writer() noexcept {
+  mark_.store_relaxed(arch::stack_mark()); // relaxed: nobody decides by it, as where it is cleared
+}
+
 bool shared_mutex::take_locked() noexcept {
   if (writing_ || reading_ != 0) {
     return false;
   }
   writing_ = true;
+  set_writer();
   return true;
 }
 
@@ -51,6 +56,7 @@ void shared_mutex::unlock() noexcept {
   const sched::runtime_section in;
   const std::scoped_lock held(lock_);
   tell_release();
+  mark_.store_relaxed(0);
   writing_ = false;
   admit_readers();
   if (reading_ == 0) {
@@ -89,6 +95,7 @@ bool shared_mutex::wait(sched::deadline until, const std::stop_token& stop) {
   try {
     if (writers_.wait(held, w, until, stop) ==
         wait_result::notified) { // SWITCH: may resume on another worker
+      set_writer();
       return true;
     }
   } catch (...) {

@@ -2,10 +2,12 @@
 // A mutex for one writer or many readers, phase-fair: neither side starves.
 #pragma once
 
+#include "weft/arch/arch.hpp"
 #include "weft/sync/wait_queue.hpp"
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <stop_token>
 
 namespace weft::sync {
@@ -70,10 +72,12 @@ class shared_mutex {
   bool take_locked() noexcept;
   bool take_shared_locked() noexcept;
   void tell_release() const noexcept; // to who records
+  void set_writer() noexcept;
   void admit_readers() noexcept;
   void admit_writer() noexcept;
   void writer_gave_up() noexcept;
 
+  base::atomic<std::uint32_t> mark_{0}; // the writer's, for inspection; first, as the word of a mutex is
   base::spin_lock lock_;
   base::plain<bool> writing_ = false;
   base::plain<std::size_t> reading_ = 0;
