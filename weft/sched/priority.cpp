@@ -79,6 +79,8 @@ void class_pool::kick() noexcept {
   if (std::any_of(workers->begin(), workers->end(),
                   [](const worker* w) { return w->spot.load() != idle_state::active; }))
     return;
+  if (empty())
+    return; // one that was idle has it by now
   if (pusher_leaves(pushed))
     return;
   for (worker* w : *workers) {
