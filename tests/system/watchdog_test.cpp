@@ -52,13 +52,13 @@ WEFT_SCENARIO(spinner_beside_a_thousand) {
   weft::thread_attributes a;
   a.preemption = static_cast<weft::preemption>(std::atoi(weft::tests::scenario_argument().c_str()));
   a.name = "spinner";
-  weft::thread spinner(a, [] { spins_until_all_are_done(); });
   std::vector<weft::thread> all;
   for (int i = 0; i < others; ++i)
     all.emplace_back([] { ++done; });
+  weft::thread spinner(a, [] { spins_until_all_are_done(); });
+  spinner.join(); // the newest: it runs before the others
   for (weft::thread& t : all)
     t.join();
-  spinner.join();
   weft::runtime::stop();
   return 0;
 }

@@ -2,6 +2,7 @@
 // The loop of a worker: look around, pick, run; worker_idle.cpp has what it does where there is nothing.
 #include "weft/sched/worker.hpp"
 
+#include <cstring>
 #include <exception>
 #include <mutex>
 #include <new>
