@@ -71,7 +71,7 @@ void start_child(descriptor& u) {
     return;
   }
   if (--w.budget < 0) [[unlikely]]
-    w.look_around();
+    w.deque != nullptr ? static_cast<void>(w.look_around_in_place()) : w.look_around();
   descriptor& self = *w.current;
   const bool frees_itself = u.join.is_detached(); // GONE when the creator goes on; it takes no account of him
   self.state.block();

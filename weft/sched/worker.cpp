@@ -255,11 +255,7 @@ void worker::look_around() noexcept {
   budget = decision_budget;
   if (attention.any_relaxed(simulated) && !take_turn()) [[unlikely]]
     return;
-  // The oldest unit of a deque is the largest part of a recursion, and what thieves come for: it has its turn
-  // seldom. See docs/design/yield-on-a-deque.md.
-  constexpr unsigned visits_between_oldest = 64;
-  if (deque == nullptr || ++expiries % visits_between_oldest == 0)
-    pick_oldest = true;
+  pick_oldest = true;
   const bool sources = owner_group.source_count_.load(std::memory_order_relaxed) != 0;
   for (timer_queue* queue : {&timers, &timers_left_behind()}) {
     if (queue->earliest() != no_deadline)
@@ -271,13 +267,20 @@ void worker::look_around() noexcept {
   }
 }
 
+// The oldest unit of a deque is the largest part of a recursion, and what thieves come for: it has its turn
+// seldom. See docs/design/yield-on-a-deque.md.
 bool worker::look_around_in_place() noexcept {
-  if (budget <= 0)
-    look_around();
-  if (!pick_oldest)
+  constexpr unsigned visits_between_oldest = 64;
+  if (budget > 0)
     return true;
-  budget = -1;
-  return false;
+  if (++expiries % visits_between_oldest == 0) {
+    budget = -1;
+    return false;
+  }
+  const bool was_due = pick_oldest;
+  look_around();
+  pick_oldest = was_due;
+  return true;
 }
 
 // In turn: a thread of `local` that yields must let the others run, and they it.

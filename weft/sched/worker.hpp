@@ -133,7 +133,7 @@ struct alignas(64) worker : worker_front {
   memory::stack_cache stacks;
   arch::context base;                 // the loop, while a unit runs
   arch::context* loop = &base;        // where units that leave go: the loop, or a thread in run_child()
-  unsigned expiries = 0;              // of the budget: at joins from a list, at all decisions on a deque
+  unsigned expiries = 0;              // of the budget, at joins
   bool trimmed = false;               // memory was given back since it last had work
   bool pick_oldest = false;           // the next decision goes to whoever waits longest
   bool local_had_turn = false;        // the last decision was for `local`: the others come first now
@@ -227,7 +227,8 @@ struct alignas(64) worker : worker_front {
 
   // Timers and event sources, if the budget of decisions is used up.
   WEFT_API void look_around() noexcept;
-  // The same for whoever knows what is next. False: the loop's turn has come, for the oldest unit.
+  // The same at forks and joins on a deque, which know what is next: the oldest unit has its turn at few of
+  // them. False: it has; go through the loop.
   bool look_around_in_place() noexcept;
   // What this worker may run at once, without a look at timers, other pools or requests. Null: go through the
   // loop.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/census_check.hpp"
+#include "weft/semaphore.hpp"
 #include "weft/thread.hpp"
 #include "weft/trace.hpp"
 
@@ -57,6 +58,33 @@ TEST_F(deque_joins, give_the_oldest_its_turn_all_the_same) {
   }
   EXPECT_TRUE(had_its_turn);
   EXPECT_LE(joins, 64 * 252);
+  oldest.join();
+}
+
+// Who is buried under threads that wake each other waits for no more than some hundreds of their decisions.
+TEST_F(deque_joins, do_not_make_the_oldest_wait_for_those_who_block) {
+  bool had_its_turn = false;
+  thread oldest([&had_its_turn] { had_its_turn = true; });
+  counting_semaphore<> ping(0), pong(0);
+  int rounds = 0;
+  constexpr int most = 100'000;
+  thread answers([&] {
+    do {
+      ping.acquire();
+      pong.release();
+    } while (!had_its_turn && rounds < most);
+  });
+  thread asks([&] {
+    for (; !had_its_turn && rounds < most; ++rounds) {
+      ping.release();
+      pong.acquire();
+    }
+    ping.release();
+  });
+  asks.join();
+  answers.join();
+  EXPECT_TRUE(had_its_turn);
+  EXPECT_LE(rounds, 2 * 252);
   oldest.join();
 }
 
