@@ -183,10 +183,9 @@ bool finds(sabotage what, const char* name, unsigned every, std::size_t at_most,
   }
   // Where each failure is a hang, what is waited for decides how far shrinking gets. A program ends within
   // milliseconds; one that was only slow is found out below.
-  options patient = o;
-  o.how.limit = std::chrono::milliseconds(400);
-  const program least = shrink_seed(v.seed, o);
-  o = patient;
+  options hasty = o;
+  hasty.how.limit = std::chrono::milliseconds(400);
+  const program least = shrink_seed(v.seed, hasty);
   const program again = from_text(to_text(least));
   // Two threads must meet, and where the machine is busy they seldom do.
   const bool fails = run_program(again, 2'000'000, std::chrono::minutes(1), o.how).how != ending::right;
