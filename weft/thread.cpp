@@ -209,6 +209,7 @@ std::size_t stack_left() noexcept {
 }
 
 void migrate_to(weft::pool& target) {
+  const sched::runtime_section in;
   sched::require_thread("migrate_to");
   sched::request_migration(*sched::here().current, target);
   sched::act_on_requests();

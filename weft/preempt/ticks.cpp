@@ -109,6 +109,16 @@ void tick_when_done(int number) noexcept {
   return sched::weft_worker_here;
 }
 
+// The address of errno is that of the kernel thread, and compilers keep it across calls.
+[[gnu::noinline]] int read_errno() noexcept {
+  asm volatile("" ::: "memory");
+  return errno;
+}
+[[gnu::noinline]] void write_errno(int value) noexcept {
+  asm volatile("" ::: "memory");
+  errno = value;
+}
+
 // Returns from the handler by itself where it can.
 void preempt(user_mode& thread, ucontext_t& interrupted, int number, int kept_errno) noexcept {
   const sched::carrier* const before = worker_here()->on;
@@ -121,7 +131,7 @@ void preempt(user_mode& thread, ucontext_t& interrupted, int number, int kept_er
   if (adapted)
     adapt(interrupted, number);
   thread.return_to_user_mode();
-  errno = kept_errno;
+  write_errno(kept_errno);
   if (thread.has_remembered()) {
     if (!adapted)                 // twice would keep the signal blocked for good
       adapt(interrupted, number); // the kernel's way back ends the blocking of the signal
@@ -148,7 +158,7 @@ void on_tick_in_user_mode(user_mode& thread, ucontext_t& interrupted, int number
 }
 
 void on_tick(int number, siginfo_t* info, void* context) {
-  const int kept = errno;
+  const int kept = read_errno();
   auto& interrupted = *static_cast<ucontext_t*>(context);
   sched::worker_front& front = sched::here();
   const std::uint32_t attention = front.attention.load_relaxed();
@@ -163,7 +173,7 @@ void on_tick(int number, siginfo_t* info, void* context) {
   } else if ((attention & sched::not_a_worker) == 0) {
     user_mode::remember_tick_in_runtime(static_cast<worker&>(front));
   }
-  errno = kept; // the thread's own still: it keeps its TLS block, or its kernel thread
+  write_errno(kept); // perhaps another kernel thread's: its worker may have gone on elsewhere
 }
 
 // --- the monitor ---

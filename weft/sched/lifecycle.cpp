@@ -412,6 +412,7 @@ namespace {
 void pin(void* u) {
   worker& w = here();
   auto& self = *static_cast<descriptor*>(u);
+  self.traits.fetch_or_relaxed(unit::pinned); // relaxed: of others, only this worker asks
   if (pool* place = w.main_scheduler->pool_of_pinned(self))
     return place->push(self);
   w.local_had_turn = true; // the others come first now, or it would be back at once

@@ -33,7 +33,7 @@ void request_migration(descriptor& u, pool& target, unit::migration_callback cal
   }
   // A unit that waits in a pool need not wait for its turn there.
   worker* w = on_worker() ? &here() : nullptr;
-  if (pool* from = u.home; from != nullptr && from->remove(u, w))
+  if (pool* from = u.home; from != nullptr && !u.has(unit::pinned) && from->remove(u, w))
     put_back(u);
 }
 

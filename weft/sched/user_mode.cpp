@@ -486,7 +486,10 @@ worker* user_mode::preempt() noexcept {
   }
   enter_keeping_block();
   pending_.store_relaxed(0);
-  yield_preempted(kind_ == preemption::signal_yield, true);
+  const bool pinned = kind_ == preemption::signal_yield;
+  yield_preempted(pinned, true);
+  if (pinned)
+    unit_.traits.fetch_and_relaxed(~std::uint64_t{unit::pinned});
   leave_home(); // before the handler adapts what it interrupted to this kernel thread
   return &here();
 }

@@ -332,7 +332,7 @@ descriptor* worker::pick_quickly() noexcept {
 }
 
 void worker::run(descriptor& u) noexcept {
-  if (u.has(unit::migration_requested)) [[unlikely]] {
+  if (u.has(unit::migration_requested) && !u.has(unit::pinned)) [[unlikely]] {
     pool* before = u.home;
     apply_migration(u);
     if (u.home != before)

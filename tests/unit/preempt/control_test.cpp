@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -228,6 +229,59 @@ TEST_P(hand_offs, pass_the_worker_on_at_each_tick) {
   EXPECT_NE(kernel_threads[0], kernel_threads[1]);
   EXPECT_TRUE(runtime::stop());
   preempt::choose_hand_off(preempt::hand_off::direct);
+}
+
+// What it was interrupted in may hold addresses of the kernel thread's own variables.
+TEST(signal_yield, moves_only_when_it_calls_although_it_is_asked_while_preempted) {
+  if (!can_preempt(preemption::signal_yield))
+    GTEST_SKIP() << "not on this machine";
+  start_ticking(sched::arrangement::pool_per_worker, 2, std::chrono::seconds(1)); // the monitor keeps still
+  pool* there = nullptr;
+  while ((there = runtime::default_group().member(1).main_pool.load_acquire()) == nullptr)
+    this_thread::yield();
+  thread_attributes a;
+  a.preemption = preemption::signal_yield;
+  std::atomic<thread*> self{nullptr};
+  thread one(a, [&] {
+    thread other([&] { self.load()->migrate_to(*there); });
+    const int before = os::this_kernel_thread_id();
+    preempt::tick_self();
+    EXPECT_EQ(os::this_kernel_thread_id(), before);
+    this_thread::yield();
+    EXPECT_NE(os::this_kernel_thread_id(), before);
+    other.join();
+  });
+  self = &one;
+  one.join();
+  EXPECT_TRUE(runtime::stop());
+}
+
+// Not inlined: compilers keep its address across calls.
+[[gnu::noinline]] int read_errno() {
+  asm volatile("" ::: "memory");
+  return errno;
+}
+
+// Its worker has gone on on another kernel thread, which one of own_kernel_thread wanted.
+TEST(signal_yield, takes_errno_along_with_its_worker) {
+  if (!can_preempt(preemption::signal_yield) || !can_preempt(preemption::own_kernel_thread))
+    GTEST_SKIP() << "not on this machine";
+  start_ticking(sched::arrangement::pool_per_worker, 1, std::chrono::seconds(1)); // the monitor keeps still
+  thread_attributes a;
+  a.preemption = preemption::signal_yield;
+  thread one(a, [] {
+    thread_attributes b;
+    b.preemption = preemption::own_kernel_thread;
+    thread other(b, [] { this_thread::yield(); });
+    const int before = os::this_kernel_thread_id();
+    errno = 1234;
+    preempt::tick_self();
+    EXPECT_EQ(read_errno(), 1234);
+    EXPECT_NE(os::this_kernel_thread_id(), before);
+    other.join();
+  });
+  one.join();
+  EXPECT_TRUE(runtime::stop());
 }
 
 std::atomic<int> ended;
