@@ -6,6 +6,7 @@
 #include "weft/os/fault.hpp"
 #include "weft/os/mapping.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdint>
@@ -16,34 +17,83 @@
 
 namespace weft::os {
 
-int kernel_thread::start(function entry, void* argument, std::size_t stack_bytes) noexcept {
-  if (const int injected = fault(fault_site::thread_create)) {
-    return injected;
+namespace {
+
+// attributes of pthreads, destroyed at the end.
+class creation_attributes {
+ public:
+  creation_attributes() noexcept : error_(::pthread_attr_init(&attributes_)), made_(error_ == 0) {}
+  ~creation_attributes() {
+    if (made_)
+      ::pthread_attr_destroy(&attributes_);
   }
-  pthread_attr_t attributes;
-  int error = ::pthread_attr_init(&attributes);
-  if (error != 0) {
-    return error;
+  creation_attributes(const creation_attributes&) = delete;
+  creation_attributes& operator=(const creation_attributes&) = delete;
+  // set(attributes, arguments...), unless something has failed.
+  template <class F, class... Arguments>
+  creation_attributes& with(F set, Arguments... arguments) noexcept {
+    if (error_ == 0)
+      error_ = set(&attributes_, arguments...);
+    return *this;
   }
-  if (stack_bytes != 0) {
-    const std::size_t least = static_cast<std::size_t>(::sysconf(_SC_THREAD_STACK_MIN));
-    error =
-        ::pthread_attr_setstacksize(&attributes, round_up_to_page(stack_bytes < least ? least : stack_bytes));
-  }
-  if (error == 0) {
-    error = ::pthread_create(&handle_, &attributes, entry, argument);
-  }
-  ::pthread_attr_destroy(&attributes);
+  [[nodiscard]] int error() const noexcept { return error_; }
+  [[nodiscard]] const pthread_attr_t& get() const noexcept { return attributes_; }
+
+ private:
+  pthread_attr_t attributes_;
+  int error_;
+  bool made_;
+};
+
+template <class Stack>
+int start_blocked(kernel_thread& thread, kernel_thread::function entry, void* argument,
+                  const Stack& stack) noexcept {
+  sigset_t before;
+  block_all_signals(&before);
+  const int error = thread.start(entry, argument, stack);
+  restore_signal_mask(before);
   return error;
+}
+
+} // namespace
+
+int kernel_thread::start(function entry, void* argument, const pthread_attr_t& attributes) noexcept {
+  const int injected = fault(fault_site::thread_create);
+  return injected != 0 ? injected : ::pthread_create(&handle_, &attributes, entry, argument);
+}
+
+int kernel_thread::start(function entry, void* argument, std::size_t stack_bytes) noexcept {
+  creation_attributes a;
+  if (stack_bytes != 0)
+    a.with(::pthread_attr_setstacksize, round_up_to_page(std::max(stack_bytes, least_stack_bytes())));
+  return a.error() != 0 ? a.error() : start(entry, argument, a.get());
+}
+
+int kernel_thread::start(function entry, void* argument, const guarded_stack& stack) noexcept {
+  creation_attributes a;
+  a.with(::pthread_attr_setstack, stack.low(), stack.size());
+  return a.error() != 0 ? a.error() : start(entry, argument, a.get());
+}
+
+std::size_t kernel_thread::default_stack_bytes() noexcept {
+  std::size_t bytes = 0;
+  creation_attributes a;
+  a.with(::pthread_attr_getstacksize, &bytes);
+  return std::max(bytes, least_stack_bytes());
+}
+
+std::size_t kernel_thread::least_stack_bytes() noexcept {
+  return static_cast<std::size_t>(::sysconf(_SC_THREAD_STACK_MIN));
 }
 
 int start_with_signals_blocked(kernel_thread& thread, kernel_thread::function entry, void* argument,
                                std::size_t stack_bytes) noexcept {
-  sigset_t before;
-  block_all_signals(&before);
-  const int error = thread.start(entry, argument, stack_bytes);
-  restore_signal_mask(before);
-  return error;
+  return start_blocked(thread, entry, argument, stack_bytes);
+}
+
+int start_with_signals_blocked(kernel_thread& thread, kernel_thread::function entry, void* argument,
+                               const guarded_stack& stack) noexcept {
+  return start_blocked(thread, entry, argument, stack);
 }
 
 int name_this_kernel_thread(const char* name) noexcept {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/base/export.hpp"
+#include "weft/os/guarded_stack.hpp"
 
 #include <cstddef>
 #include <pthread.h>
@@ -14,12 +15,21 @@ namespace weft::os {
 // Ownership: a plain handle, copied freely; exactly one join() or detach() for each successful start().
 class kernel_thread {
  public:
+  // Of one that is started without a size.
+  static std::size_t default_stack_bytes() noexcept;
+  // The least that pthread_create() takes, with the program's thread-local variables.
+  static std::size_t least_stack_bytes() noexcept;
+
   using function = void* (*)(void*);
 
   // Starts function(argument) on a kernel thread. `stack_bytes` 0: the system's default, else rounded up to
   // pages and to PTHREAD_STACK_MIN. Contexts: all but signal handlers. Switches: never. Errors: EAGAIN,
   // ENOMEM, EINVAL. Fault site: thread_create.
   int start(function entry, void* argument, std::size_t stack_bytes = 0) noexcept;
+  // On a stack that is the caller's, and that he frees after join(): the C library never gives it to another
+  // kernel thread, not even in the child of a fork, which has this one's memory but not this one. It holds the
+  // thread-local variables as well. Contexts, errors: as above; EINVAL: the stack is too small.
+  int start(function entry, void* argument, const guarded_stack& stack) noexcept;
 
   // Blocks the calling kernel thread until it has ended. Errors: as pthread_join.
   int join() noexcept { return ::pthread_join(handle_, nullptr); }
@@ -30,12 +40,16 @@ class kernel_thread {
   pthread_t handle() const noexcept { return handle_; }
 
  private:
+  int start(function entry, void* argument, const pthread_attr_t& attributes) noexcept;
+
   pthread_t handle_{};
 };
 
 // start() with all signals blocked in the new kernel thread. Contexts, errors: as start().
 int start_with_signals_blocked(kernel_thread& thread, kernel_thread::function entry, void* argument,
                                std::size_t stack_bytes) noexcept;
+int start_with_signals_blocked(kernel_thread& thread, kernel_thread::function entry, void* argument,
+                               const guarded_stack& stack) noexcept;
 
 // The name top and gdb show, of the calling kernel thread; cut to the kernel's 15 characters.
 int name_this_kernel_thread(const char* name) noexcept;

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdint>
@@ -19,6 +20,7 @@
 #include "weft/base/spin_lock.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
+#include "weft/os/guarded_stack.hpp"
 #include "weft/os/kernel_thread.hpp"
 #include "weft/os/own_heap.hpp"
 #include "weft/preempt/creator.hpp"
@@ -59,6 +61,7 @@ enum : std::uint32_t { starting, lending, ending };
 struct donor : os::on_own_heap {
   sched::tls_block block; // first: a block's donor stands where it does
   os::kernel_thread thread;
+  os::guarded_stack stack; // with the block: in the child of a fork the thread that it is bound to has it still
   base::atomic<std::uint32_t> state{starting};
   base::atomic<std::uint32_t> ended{0}; // of a bound one: a futex
   const unsigned generation;            // of the process: forks before it was made
@@ -277,12 +280,14 @@ class donors final : public sched::tls_lender {
   }
   // As many as there is room for. Returns 0 or an errno.
   int make(sched::tls_block*& list, std::size_t count) noexcept {
+    constexpr std::size_t stack_bytes = 16 << 10;
     for (; count != 0 && has_room(); --count) {
       auto* fresh = new (std::nothrow) donor(sched::group::forks());
       if (fresh == nullptr)
         return ENOMEM;
-      const int error = // it has all signals blocked for good
-          os::start_with_signals_blocked(fresh->thread, &live_as_donor, fresh, 16 << 10);
+      int error = fresh->stack.allocate(std::max(stack_bytes, os::kernel_thread::least_stack_bytes()));
+      if (error == 0) // it has all signals blocked for good
+        error = os::start_with_signals_blocked(fresh->thread, &live_as_donor, fresh, fresh->stack);
       if (error != 0) {
         delete fresh;
         return error;

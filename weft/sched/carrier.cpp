@@ -15,7 +15,6 @@
 #include "weft/base/assert.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/os/kernel_thread.hpp"
-#include "weft/os/mapping.hpp"
 #include "weft/os/signal.hpp"
 #include "weft/sched/exceptions_kept.hpp"
 #include "weft/sched/group.hpp"
@@ -30,32 +29,15 @@ constinit base::atomic<hand_off> how_to_hand_off{hand_off::direct};
 // --- side stacks ---
 
 namespace {
-// Handlers of the user's signals may run on it.
-constexpr std::size_t handler_room = 16 << 10;
+
+// For what a kernel thread does beside its own stack; handlers of the user's signals may run on it.
+void allocate_side_stack(os::guarded_stack& stack) {
+  constexpr std::size_t handler_room = 16 << 10;
+  if (stack.allocate(os::signal_stack_bytes(handler_room)) != 0)
+    throw std::bad_alloc();
+}
+
 } // namespace
-
-void side_stack::allocate() {
-  const std::size_t guard = os::memory_page_bytes();
-  const std::size_t bytes = guard + os::round_up_to_page(os::signal_stack_bytes(handler_room));
-  void* low = nullptr;
-  if (os::map(bytes, os::page_access::read_write, &low) != 0)
-    throw std::bad_alloc();
-  if (os::protect(low, guard, os::page_access::none) != 0) {
-    os::unmap(low, bytes);
-    throw std::bad_alloc();
-  }
-  low_ = low;
-  bytes_ = bytes;
-}
-
-side_stack::~side_stack() {
-  if (low_ != nullptr)
-    os::unmap(low_, bytes_);
-}
-
-std::size_t side_stack::size() const noexcept {
-  return bytes_ - os::memory_page_bytes();
-}
 
 // --- waiting and calling ---
 
@@ -205,7 +187,7 @@ void carrier::carry_from_home(void* self) {
 
 void carrier::prepare_spare() {
   nobody_ = std::make_unique<std::byte[]>(sizeof(worker) + alignof(worker));
-  gate_.allocate();
+  allocate_side_stack(gate_);
 }
 
 worker& carrier::nobody() noexcept {
@@ -219,8 +201,8 @@ worker& carrier::nobody() noexcept {
 void carrier::prepare_home() {
   is_home_ = true;
   if constexpr (arch::can_preempt) {
-    rest_.allocate();
-    gate_.allocate();
+    allocate_side_stack(rest_);
+    allocate_side_stack(gate_);
     arch::make(idle, rest_.top(), rest_.size(), &carry_from_home, this);
   }
 }

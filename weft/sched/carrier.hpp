@@ -20,6 +20,7 @@
 #include "weft/arch/exception_state.hpp"
 #include "weft/base/atomic.hpp"
 #include "weft/base/export.hpp"
+#include "weft/os/guarded_stack.hpp"
 #include "weft/unit/descriptor.hpp"
 
 namespace weft::sched {
@@ -27,24 +28,6 @@ namespace weft::sched {
 using unit::descriptor;
 
 struct worker;
-
-// A small stack of a kernel thread's own, with a guard below it.
-class side_stack {
- public:
-  side_stack() = default;
-  ~side_stack();
-  side_stack(const side_stack&) = delete;
-  side_stack& operator=(const side_stack&) = delete;
-  // Errors: std::bad_alloc; nothing has changed then.
-  void allocate();
-  [[nodiscard]] void* top() const noexcept { return static_cast<std::byte*>(low_) + bytes_; }
-  // Without the guard.
-  [[nodiscard]] std::size_t size() const noexcept;
-
- private:
-  void* low_ = nullptr;
-  std::size_t bytes_ = 0;
-};
 
 class WEFT_API carrier {
  public:
@@ -104,9 +87,9 @@ class WEFT_API carrier {
   arch::exception_globals* exceptions_ = nullptr;
   cpu_set_t bound_{};
   arch::context* resident_ = nullptr;
-  side_stack gate_;                     // where a gate's code runs
+  os::guarded_stack gate_;                  // where a gate's code runs
   std::unique_ptr<std::byte[]> nobody_; // a spare's; as large as a worker
-  side_stack rest_;                     // a home's: where it waits, for its own stack is the loop's
+  os::guarded_stack rest_;                  // a home's: where it waits, for its own stack is the loop's
 };
 
 // Who has spare carriers. One for the process, set before the first thread needs one. Contexts of both: in

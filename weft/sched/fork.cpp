@@ -158,6 +158,7 @@ void worker::forget_after_fork() {
   attach_recorder();
   tls_blocks = nullptr; // of kernel threads that are gone
   group::free_primary(*this);
+  own_stack.release(); // the caller may run on it, and the loop does
   home->begin_anew_after_fork();
   home->take_aboard(*this);
   spares = nullptr;

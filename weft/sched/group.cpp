@@ -533,7 +533,11 @@ void group::live_simulated(worker& w) {
 }
 
 void group::start_kernel_thread(worker& w) {
-  if (const int error = w.kernel_thread.start(&kernel_thread_main, &w); error != 0) {
+  int error = w.own_stack.allocate(os::kernel_thread::default_stack_bytes());
+  if (error == 0)
+    error = w.kernel_thread.start(&kernel_thread_main, &w, w.own_stack);
+  if (error != 0) {
+    w.own_stack.free();
     throw std::system_error(error, std::system_category(), "weft: no kernel thread for a worker");
   }
 }
@@ -545,6 +549,7 @@ void group::stop_and_join(worker& w) noexcept {
   if (w.simulated_by != nullptr)
     return simulation::join(w);
   w.kernel_thread.join();
+  w.own_stack.free();
 }
 
 bool group::freeze_others(int patience_ms) noexcept {

@@ -16,6 +16,7 @@
 #include "weft/base/export.hpp"
 #include "weft/memory/object_cache.hpp"
 #include "weft/memory/stack_cache.hpp"
+#include "weft/os/guarded_stack.hpp"
 #include "weft/os/kernel_thread.hpp"
 #include "weft/sched/carrier.hpp"
 #include "weft/sched/parking.hpp"
@@ -163,6 +164,7 @@ struct alignas(64) worker : worker_front {
   base::atomic<std::uint32_t> trims{0};   // odd while memory is given back: counts are not exact then
   base::atomic<deadline> sleeps_until{0}; // 0: awake
   os::kernel_thread kernel_thread;
+  os::guarded_stack own_stack; // the kernel thread's, and the loop's; worker 0 has loop_stack
   bool on_primary_thread = false;
   std::atomic<bool> threads_schedule{
       false}; // a thread stands for the loop (run_child): `local` may wait for ever

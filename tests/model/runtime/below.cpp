@@ -98,6 +98,9 @@ int unmap(void* at, std::size_t bytes) noexcept {
 int protect(void*, std::size_t, page_access) noexcept {
   return 0;
 }
+int advise_no_huge(void*, std::size_t) noexcept {
+  return 0;
+}
 std::size_t signal_stack_bytes(std::size_t) noexcept {
   return 32 << 10;
 }

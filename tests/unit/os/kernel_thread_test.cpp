@@ -63,6 +63,37 @@ TEST(kernel_thread, tiny_stacks_are_rounded_up) {
   EXPECT_GT(seen.bytes, 4096U);
 }
 
+TEST(kernel_thread, runs_on_a_stack_that_is_given) {
+  guarded_stack stack;
+  ASSERT_EQ(stack.allocate(kernel_thread::default_stack_bytes()), 0);
+  kernel_thread t;
+  void* local = nullptr;
+  ASSERT_EQ(t.start(
+                [](void* where) -> void* {
+                  *static_cast<void**>(where) = __builtin_frame_address(0);
+                  return nullptr;
+                },
+                &local, stack),
+            0);
+  EXPECT_EQ(t.join(), 0);
+  EXPECT_GT(local, stack.low());
+  EXPECT_LT(local, stack.top());
+  stack.free();
+  guarded_stack small;
+  ASSERT_EQ(small.allocate(1), 0);
+  EXPECT_EQ(t.start([](void*) -> void* { return nullptr; }, nullptr, small), EINVAL);
+}
+
+TEST(kernel_thread, a_stack_that_cannot_be_made_leaves_nothing) {
+  for (const fault_site site : {fault_site::mmap, fault_site::mprotect}) {
+    guarded_stack stack;
+    fail_nth(site, 1, ENOMEM);
+    EXPECT_EQ(stack.allocate(1 << 16), ENOMEM);
+    disarm_faults();
+    EXPECT_EQ(stack.low(), nullptr);
+  }
+}
+
 TEST(kernel_thread, creation_can_be_made_to_fail) {
   facts seen;
   kernel_thread started;

@@ -23,6 +23,7 @@
 #include "weft/os/kernel_thread.hpp"
 #include "weft/preempt/ticks.hpp"
 #include "weft/runtime.hpp"
+#include "weft/sleep.hpp"
 #include "weft/thread.hpp"
 
 namespace weft::test {
@@ -174,6 +175,67 @@ TEST_P(kernel_state, fork_while_others_are_preempted) {
   go_on = false;
   for (thread& t : others)
     t.join();
+}
+
+// The worker's loop has its frames on the stack of the kernel thread that it began on, which the child does not have:
+// the C library must not give that stack to another one there.
+TEST(fork_in_user_mode, leaves_the_stack_of_the_loop_alone_where_the_worker_is_away_from_home) {
+  if (!can_preempt(preemption::own_kernel_thread))
+    GTEST_SKIP() << "not on this machine";
+  start_ticking(sched::arrangement::pool_per_worker, 2, std::chrono::microseconds(200));
+  thread_attributes a;
+  a.preemption = preemption::own_kernel_thread; // always away from home
+  while ((a.pool = runtime::default_group().member(1).main_pool.load_acquire()) == nullptr)
+    this_thread::yield();
+  thread forks(a, [] {
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      ::alarm(20);
+      for (int i = 0; i < 20; ++i) { // the first ones while kernel threads start
+        thread fresh([] { this_thread::sleep_for(std::chrono::microseconds(100)); });
+        this_thread::sleep_for(std::chrono::microseconds(100)); // the loop runs
+        fresh.join();
+      }
+      ::_exit(7);
+    }
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
+  });
+  forks.join();
+  EXPECT_TRUE(runtime::stop());
+}
+
+thread_local int of_the_thread = 0;
+
+// Its block lies on the stack of a kernel thread that the child does not have.
+TEST(fork_in_user_mode, keeps_the_variables_of_bound_tls) {
+  if (!can_preempt(preemption::bound_tls))
+    GTEST_SKIP() << "not on this machine";
+  start_ticking(sched::arrangement::pool_per_worker, 1, std::chrono::microseconds(200));
+  thread_attributes a;
+  a.preemption = preemption::bound_tls;
+  thread forks(a, [&a] {
+    of_the_thread = 42;
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      ::alarm(20);
+      for (int i = 0; i < 3; ++i) {
+        thread fresh(a, [] { ++of_the_thread; });
+        fresh.join();
+      }
+      ::_exit(of_the_thread == 42 ? 7 : 8);
+    }
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
+  });
+  forks.join();
+  EXPECT_TRUE(runtime::stop());
 }
 
 // --- code that knows its kernel thread, and who breaks it ---
