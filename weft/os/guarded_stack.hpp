@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A stack with an inaccessible page below it, for code of the runtime's own. Contexts: all but signal handlers.
-// Switches: never.
+// A stack with an inaccessible page below it, for code of the runtime's own. Contexts: all but signal
+// handlers. Switches: never.
 #pragma once
 
 #include <cstddef>

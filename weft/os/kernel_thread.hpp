@@ -27,8 +27,8 @@ class kernel_thread {
   // ENOMEM, EINVAL. Fault site: thread_create.
   int start(function entry, void* argument, std::size_t stack_bytes = 0) noexcept;
   // On a stack that is the caller's, and that he frees after join(): the C library never gives it to another
-  // kernel thread, not even in the child of a fork, which has this one's memory but not this one. It holds the
-  // thread-local variables as well. Contexts, errors: as above; EINVAL: the stack is too small.
+  // kernel thread, not even in the child of a fork, which has this one's memory but not this one. It holds
+  // the thread-local variables as well. Contexts, errors: as above; EINVAL: the stack is too small.
   int start(function entry, void* argument, const guarded_stack& stack) noexcept;
 
   // Blocks the calling kernel thread until it has ended. Errors: as pthread_join.

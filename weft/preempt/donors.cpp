@@ -61,7 +61,8 @@ enum : std::uint32_t { starting, lending, ending };
 struct donor : os::on_own_heap {
   sched::tls_block block; // first: a block's donor stands where it does
   os::kernel_thread thread;
-  os::guarded_stack stack; // with the block: in the child of a fork the thread that it is bound to has it still
+  os::guarded_stack
+      stack; // with the block, which a thread that it is bound to has in a child of fork() still
   base::atomic<std::uint32_t> state{starting};
   base::atomic<std::uint32_t> ended{0}; // of a bound one: a futex
   const unsigned generation;            // of the process: forks before it was made
@@ -241,9 +242,7 @@ class donors final : public sched::tls_lender {
     fresh_error_.store_relaxed(0);
   }
   // The parent's are leaked: their kernel threads are not here.
-  void forget_after_fork() noexcept {
-    ::new (static_cast<void*>(this)) donors;
-  }
+  void forget_after_fork() noexcept { ::new (static_cast<void*>(this)) donors; }
   std::size_t count() noexcept { return count_.load_relaxed(); }
 
  private:

@@ -87,9 +87,9 @@ class WEFT_API carrier {
   arch::exception_globals* exceptions_ = nullptr;
   cpu_set_t bound_{};
   arch::context* resident_ = nullptr;
-  os::guarded_stack gate_;                  // where a gate's code runs
+  os::guarded_stack gate_;              // where a gate's code runs
   std::unique_ptr<std::byte[]> nobody_; // a spare's; as large as a worker
-  os::guarded_stack rest_;                  // a home's: where it waits, for its own stack is the loop's
+  os::guarded_stack rest_;              // a home's: where it waits, for its own stack is the loop's
 };
 
 // Who has spare carriers. One for the process, set before the first thread needs one. Contexts of both: in

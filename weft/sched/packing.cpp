@@ -61,25 +61,18 @@ packing_scheduler::packing_scheduler(std::vector<std::shared_ptr<pool>> pools, u
                                      const group& crew, packing_board& board)
     : scheduler(std::move(pools)), rank_(rank), crew_(crew), board_(board) {}
 
-void packing_scheduler::charge(deadline now) noexcept {
-  if (packed_thread* t = std::exchange(running_, nullptr))
-    t->spent.fetch_add_relaxed(now - since_);
-}
-
-// The thread that ran until now has left, or ended: nothing is taken from here without this function.
 descriptor* packing_scheduler::next(worker& here) {
-  if (running_ != nullptr)
-    charge(os::now_ns());
+  here.stop_counting(); // of one that made way for another without the loop
   descriptor* u = take(here);
   here.planned_tick.store_relaxed(0);
   here.unhurried_until.store_relaxed(0);
-  if (u == nullptr)
-    return nullptr;
-  running_ = board_.find(u); // it goes on; one that starts will say so itself
-  if (running_ != nullptr) {
-    since_ = os::now_ns();
-    if (running_->expected != 0)
-      here.unhurried_until.store_relaxed(since_ + with_grace(running_->expected));
+  // One that goes on; one that starts says so itself.
+  packed_thread* const t = u != nullptr ? board_.find(u) : nullptr;
+  if (t != nullptr) {
+    const deadline now = os::now_ns();
+    here.count_time(t->spent, now);
+    if (t->expected != 0)
+      here.unhurried_until.store_relaxed(now + with_grace(t->expected));
   }
   return u;
 }
@@ -108,8 +101,8 @@ descriptor* packing_scheduler::take(worker& here) {
 }
 
 void packing_scheduler::begin(worker& here, packed_thread& t) noexcept {
-  running_ = &t;
-  since_ = os::now_ns();
+  const deadline now = os::now_ns();
+  here.count_time(t.spent, now);
   if (t.expected == 0)
     return;
   // Where it was planned to begin: its first part, then it goes where it will be finished. Elsewhere it was
@@ -117,17 +110,17 @@ void packing_scheduler::begin(worker& here, packed_thread& t) noexcept {
   const bool cut = t.place.slice != 0 && t.place.worker == rank_;
   if (cut)
     here.current->home = &pool_of(t.place.second);
-  here.unhurried_until.store_relaxed(since_ + with_grace(t.expected));
+  here.unhurried_until.store_relaxed(now + with_grace(t.expected));
   if (!cut)
     return;
-  const deadline at = since_ + t.place.slice;
+  const deadline at = now + t.place.slice;
   here.planned_tick.store_relaxed(at);
   if (ticker* ticks = ticker_of_process.load(std::memory_order_acquire))
     ticks->look_by(at);
 }
 
 void packing_scheduler::end(worker& here) noexcept {
-  charge(os::now_ns());
+  here.stop_counting();
   here.planned_tick.store_relaxed(0);
   here.unhurried_until.store_relaxed(0);
 }

@@ -72,15 +72,12 @@ class WEFT_API packing_scheduler final : public scheduler {
     const auto total = static_cast<unsigned>(pools().size());
     return *pools()[(place + total - rank_) % total];
   }
-  void charge(deadline now) noexcept;
   descriptor* take(worker& here);
 
   const unsigned rank_;
   const group& crew_;
   packing_board& board_;
   packing_turns turns_;
-  packed_thread* running_ = nullptr; // since `since_`
-  deadline since_ = 0;
 };
 
 } // namespace weft::sched

@@ -387,6 +387,7 @@ carrier& where_to_go_on(worker& w) noexcept {
 // To the next captive, or to a kernel thread for the loop. GONE: w.
 void user_mode::pass_worker_on(worker& w, carrier& mine) noexcept {
   captive_on_ = &mine;
+  w.stop_counting();
   mine.make_gate(unit_.context, nullptr);
   if (descriptor* next = start_direct_hand_off(w)) {
     next->state.start_running();
@@ -438,6 +439,7 @@ bool user_mode::let_worker_go() noexcept {
   w.owner_group.expect_outsider(); // the group outlives the call
   left_group_ = &w.owner_group;
   w.note(trace::event::stop_wait, &unit_);
+  w.stop_counting();
   w.current = &w.loop_unit;
   w.pick_oldest = true;
   w.budget = -1;

@@ -310,6 +310,10 @@ descriptor* worker::pick_scheduled() noexcept {
   return lodgers == nullptr ? main_scheduler->next(*this) : pick_with_lodgers();
 }
 
+void worker::add_time_of_current() noexcept {
+  std::exchange(time_of_current, nullptr)->fetch_add_relaxed(os::now_ns() - current_since); // relaxed: a sum
+}
+
 descriptor* worker::pick_quickly() noexcept {
   const std::uint32_t asked = attention.load_relaxed();
   if (asked != 0) {

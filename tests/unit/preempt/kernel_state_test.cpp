@@ -177,8 +177,8 @@ TEST_P(kernel_state, fork_while_others_are_preempted) {
     t.join();
 }
 
-// The worker's loop has its frames on the stack of the kernel thread that it began on, which the child does not have:
-// the C library must not give that stack to another one there.
+// The worker's loop has its frames on the stack of the kernel thread that it began on, which the child does
+// not have: the C library must not give that stack to another one there.
 TEST(fork_in_user_mode, leaves_the_stack_of_the_loop_alone_where_the_worker_is_away_from_home) {
   if (!can_preempt(preemption::own_kernel_thread))
     GTEST_SKIP() << "not on this machine";
