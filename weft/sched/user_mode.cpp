@@ -41,6 +41,12 @@ std::ptrdiff_t place_of_own_block() noexcept {
          reinterpret_cast<const std::byte*>(none);
 }
 
+// Both are asked for in user mode: who is preempted with the guard of a static would keep all others waiting.
+void learn_places() noexcept {
+  place_of_here();
+  place_of_current();
+}
+
 [[gnu::noinline]] void find(worker_front* front) noexcept {
   weft_current_worker = front;
 }
@@ -118,6 +124,7 @@ void unbind_block(tls_block& block, bool may_yield) noexcept {
 } // namespace
 
 void user_mode::attach(descriptor& u, preemption kind) {
+  learn_places();
   tls_block* const bound = kind == preemption::bound_tls ? &bind_block() : nullptr;
   auto* made = new (std::nothrow) user_mode(u, kind);
   if (made == nullptr) {
@@ -448,9 +455,9 @@ bool user_mode::let_worker_go() noexcept {
   if (block_ == nullptr)
     set_worker_here(mine.nobody());
   away_on_ = &mine;
+  spare.call(&w); // GONE: w. Before the front is seen: a tick there waits for a worker, perhaps the only one
   mine.away.store_release(true); // pairs with the acquire of who ticks: kernel_id() is known
   show_front(mine.nobody());
-  spare.call(&w); // GONE: w
   return true;
 }
 
