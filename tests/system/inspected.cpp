@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "weft/sync/mcs_mutex.hpp"
+#include "weft/sync/wait_slot.hpp"
 #include "weft/weft.hpp"
 
 namespace {
@@ -132,6 +133,34 @@ void forked() {
   stay();
 }
 
+// A mutex is the heir's, who is ready and has not run since; one that waits has the stack of the owner
+// before.
+void inherited() {
+  weft::runtime::start({.workers = 1, .pools = weft::sched::arrangement::pool_per_worker});
+  static weft::mutex held;
+  static bool almost = false;
+  weft::thread before = start("before", [] {
+    held.lock();
+    weft::this_thread::yield(); // the heir is made
+    weft::this_thread::yield(); // and waits
+    for (std::size_t k = 0; k < weft::sync::hand_off_after; ++k) {
+      held.unlock();
+      held.lock();
+      weft::this_thread::yield(); // it looks in vain
+    }
+    almost = true;
+    weft::this_thread::yield(); // who will wait is made
+    held.unlock();              // to the heir
+  });
+  weft::this_thread::yield();
+  weft::thread heir = start("heir", [] { held.lock(); });
+  while (!almost)
+    weft::this_thread::yield();
+  weft::thread waits = start("waits", [] { held.lock(); });
+  weft::this_thread::yield(); // `before` ends, `waits` begins on its stack, and the heir's turn is after ours
+  stay();
+}
+
 // Thousands wait for one mutex, so that the owner's mark is that far away.
 void many() {
   weft::runtime::start({.workers = 1, .pools = weft::sched::arrangement::pool_per_worker});
@@ -196,11 +225,15 @@ int main(int count, char** arguments) {
     hosted();
   if (std::strcmp(which, "forked") == 0)
     forked();
+  if (std::strcmp(which, "inherited") == 0)
+    inherited();
   if (std::strcmp(which, "many") == 0)
     many();
   if (std::strcmp(which, "busy") == 0)
     return busy();
-  std::fprintf(stderr, "usage: %s states|deadlock|recursive|MCS mutex|shared mutex|hosted|forked|many|busy\n",
-               arguments[0]);
+  std::fprintf(
+      stderr,
+      "usage: %s states|deadlock|recursive|MCS mutex|shared mutex|hosted|forked|inherited|many|busy\n",
+      arguments[0]);
   return 2;
 }

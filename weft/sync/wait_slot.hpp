@@ -41,7 +41,7 @@ class alignas(64) wait_slot {
   template <class Wait>
   bool acquire(mutex_word& word, std::uint32_t mark, Wait wait) {
     state.announce(); // (M3)
-    place here(word);
+    place here(word, mark);
     {
       const std::scoped_lock held(lock_);
       enqueue(here);
@@ -60,7 +60,6 @@ class alignas(64) wait_slot {
       }
       const std::scoped_lock held(lock_);
       if (here.handed) {
-        word.store_relaxed(mark); // relaxed: it is held, before and after
         leave_locked(here);
         return true;
       }
@@ -85,7 +84,9 @@ class alignas(64) wait_slot {
     const std::scoped_lock held(lock_);
     place* const first = find(&word);
     if (first != nullptr && first->losses >= hand_off_after) {
-      first->handed = true; // the word stays held
+      first->handed = true;
+      word.store_relaxed(first->mark); // relaxed: it is held, before and after. The mark of the one before may
+                                       // be another thread's by the time that this one runs
       wake(*first);
       return;
     }
@@ -124,10 +125,11 @@ class alignas(64) wait_slot {
 
  private:
   struct place {
-    explicit place(mutex_word& w) : key(&w) { sleep.emplace(); }
+    place(mutex_word& w, std::uint32_t m) : key(&w), mark(m) { sleep.emplace(); }
 
     queue::link link; // in the leader's members; first, for from()
     mutex_word* key;
+    const std::uint32_t mark;
     std::optional<Waiter> sleep;
     queue::intrusive_fifo members; // used by a leader
     place* next_leader = nullptr;
