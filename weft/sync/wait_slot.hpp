@@ -85,8 +85,9 @@ class alignas(64) wait_slot {
     place* const first = find(&word);
     if (first != nullptr && first->losses >= hand_off_after) {
       first->handed = true;
-      word.store_relaxed(first->mark); // relaxed: it is held, before and after. The mark of the one before may
-                                       // be another thread's by the time that this one runs
+      // The mark of the owner before may be another thread's by the time that this one runs. Relaxed: the
+      // word is held, before and after.
+      word.store_relaxed(first->mark);
       wake(*first);
       return;
     }
