@@ -29,24 +29,30 @@ namespace weft::sync {
 
 enum class wait_result : std::uint32_t { notified = 2, timed_out = 3, stopped = 4 };
 
+namespace detail {
+// Counted as long double: hours::max() and time_point::min() do not fit nanoseconds, nor do their differences.
+using wide_ns = std::chrono::duration<long double, std::nano>;
+inline sched::deadline deadline_in(wide_ns left) noexcept {
+  const sched::deadline now = os::now_ns();
+  if (!(left.count() > 0))
+    return now;
+  if (left.count() > static_cast<long double>(sched::no_deadline - 1 - now))
+    return sched::no_deadline - 1;
+  const auto whole = static_cast<sched::deadline>(left.count());
+  return now + whole + (static_cast<long double>(whole) < left.count() ? 1 : 0);
+}
+} // namespace detail
+
 // The deadline for a time point of any clock; steady_clock counts the same nanoseconds as the kernel's
-// monotonic clock.
+// monotonic clock. One that is past, or no number, is now; one too far away is the last there is.
 template <class Clock, class Duration>
 sched::deadline deadline_of(const std::chrono::time_point<Clock, Duration>& at) {
-  const auto left = std::chrono::ceil<std::chrono::nanoseconds>(at - Clock::now());
-  const sched::deadline now = os::now_ns();
-  if (left.count() > sched::no_deadline - 1 - now)
-    return sched::no_deadline - 1;
-  return now + left.count();
+  return detail::deadline_in(detail::wide_ns(at.time_since_epoch()) -
+                             detail::wide_ns(Clock::now().time_since_epoch()));
 }
 template <class Rep, class Period>
 sched::deadline deadline_of(const std::chrono::duration<Rep, Period>& length) {
-  const sched::deadline now = os::now_ns();
-  // Compared as long double: a duration of hours::max() does not fit nanoseconds.
-  const long double wanted = std::chrono::duration<long double, std::nano>(length).count();
-  if (wanted > static_cast<long double>(sched::no_deadline - 1 - now))
-    return sched::no_deadline - 1;
-  return now + std::chrono::ceil<std::chrono::nanoseconds>(length).count();
+  return detail::deadline_in(detail::wide_ns(length));
 }
 
 // Ownership: the waiting thread's frame. `link` and what a primitive adds belong to the primitive's lock.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include "weft/semaphore.hpp"
 #include "weft/sleep.hpp"
+
+#include <cmath>
 
 #include "tests/unit/sync/fixture.hpp"
 
@@ -34,6 +37,21 @@ TEST_P(sleep_test, a_stop_request_ends_it) {
   source.request_stop();
   c.join();
   EXPECT_FALSE(this_thread::sleep_for(1h, source.get_token()));
+}
+
+TEST_P(sleep_test, times_that_no_nanoseconds_hold) {
+  using steady = std::chrono::steady_clock;
+  using hours_since_1970 = std::chrono::time_point<std::chrono::system_clock, std::chrono::hours>;
+  EXPECT_TRUE(this_thread::sleep_until(steady::time_point::min()));
+  EXPECT_TRUE(this_thread::sleep_until(hours_since_1970::min()));
+  EXPECT_TRUE(this_thread::sleep_for(std::chrono::hours::min()));
+  EXPECT_TRUE(this_thread::sleep_for(std::chrono::duration<double>(std::nan(""))));
+  weft::binary_semaphore none(0);
+  EXPECT_FALSE(none.try_acquire_until(steady::time_point::min()));
+  std::stop_source source;
+  source.request_stop();
+  EXPECT_FALSE(this_thread::sleep_until(steady::time_point::max(), source.get_token()));
+  EXPECT_FALSE(this_thread::sleep_until(hours_since_1970::max(), source.get_token()));
 }
 
 TEST_P(sleep_test, refuses_tasklets) {
