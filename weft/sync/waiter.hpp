@@ -30,7 +30,8 @@ namespace weft::sync {
 enum class wait_result : std::uint32_t { notified = 2, timed_out = 3, stopped = 4 };
 
 namespace detail {
-// Counted as long double: hours::max() and time_point::min() do not fit nanoseconds, nor do their differences.
+// Counted as long double: hours::max() and time_point::min() do not fit nanoseconds, nor do their
+// differences.
 using wide_ns = std::chrono::duration<long double, std::nano>;
 inline sched::deadline deadline_in(wide_ns left) noexcept {
   const sched::deadline now = os::now_ns();
