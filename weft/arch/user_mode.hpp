@@ -22,14 +22,8 @@ inline constexpr bool can_preempt = !sanitizer::watches_frames;
 extern "C" {
 void* weft_enter_runtime(std::ptrdiff_t here, std::ptrdiff_t current) noexcept;
 void* weft_enter_runtime_from_block(std::ptrdiff_t here, std::ptrdiff_t own) noexcept;
-extern const char weft_enter_runtime_from[], weft_enter_runtime_to[];
 }
 
-// Whether the code at `pc` has read which worker it is on, and has not acted on it yet. Contexts: all.
-[[nodiscard]] inline bool enters_runtime(std::uintptr_t pc) noexcept {
-  return pc >= reinterpret_cast<std::uintptr_t>(weft_enter_runtime_from) &&
-         pc < reinterpret_cast<std::uintptr_t>(weft_enter_runtime_to);
-}
 [[nodiscard]] inline std::uintptr_t program_counter(const ucontext_t& interrupted) noexcept {
   return static_cast<std::uintptr_t>(interrupted.uc_mcontext.gregs[REG_RIP]);
 }
@@ -83,9 +77,6 @@ inline constexpr bool can_preempt = false;
 }
 [[noreturn]] inline void* weft_enter_runtime_from_block(std::ptrdiff_t, std::ptrdiff_t) noexcept {
   __builtin_trap();
-}
-[[nodiscard]] inline bool enters_runtime(std::uintptr_t) noexcept {
-  return true;
 }
 [[nodiscard]] inline std::uintptr_t program_counter(const ucontext_t&) noexcept {
   return 0;

@@ -142,7 +142,7 @@ void preempt(user_mode& thread, ucontext_t& interrupted, int number, int kept_er
 
 // A thread that is in the kernel keeps the kernel thread and lets the worker go; one that computes leaves.
 void on_tick_in_user_mode(user_mode& thread, ucontext_t& interrupted, int number, int kept_errno) noexcept {
-  if (arch::enters_runtime(arch::program_counter(interrupted)))
+  if (thread.is_entering())
     return thread.remember_tick();
   const arch::interrupted_call call = arch::call_interrupted(interrupted);
   if (call == arch::interrupted_call::failed)

@@ -209,9 +209,11 @@ void user_mode::end(descriptor& u) {
 }
 
 worker& user_mode::enter_keeping_block() noexcept {
+  entering_.store_relaxed(1); // relaxed: for handlers on this kernel thread
   void* const w = block_ != nullptr
                       ? arch::weft_enter_runtime_from_block(place_of_here(), place_of_own_block())
                       : arch::weft_enter_runtime(place_of_here(), place_of_current());
+  entering_.store_relaxed(0);
   auto& entered = *static_cast<worker*>(w);
   entered.user_mode_serial.store_relaxed(0);
   return is_away() ? come_back() : entered;

@@ -90,8 +90,8 @@ class WEFT_API user_mode : public os::on_own_heap {
   void leave_runtime() noexcept;
   // For the handler of ticks: lets others run now; returns in the runtime, the worker that goes on with the
   // thread. The handler then calls return_to_user_mode() and returns. Contexts: a signal handler that has
-  // interrupted user mode outside of arch::enters_runtime(). Switches: yes. Null: it cannot now, and will at
-  // the next chance; it is in user mode still.
+  // interrupted user mode, and not one that enters the runtime. Switches: yes. Null: it cannot now, and will
+  // at the next chance; it is in user mode still.
   worker* preempt() noexcept;
   void return_to_user_mode() noexcept;
   // For the handler of ticks that has interrupted a system call: the worker goes on elsewhere; the handler
@@ -109,6 +109,10 @@ class WEFT_API user_mode : public os::on_own_heap {
   // The same for the handler that finds the worker in the runtime. On the way out of it, or into it, the flag
   // of the worker is not looked at again, but what the thread itself remembers is.
   static void remember_tick_in_runtime(worker& w) noexcept;
+  // It has read which worker it is on, perhaps, and has not acted on it yet: who preempted it now would leave
+  // it with the thread pointer of another kernel thread. For the handler, whatever it has interrupted: it may
+  // stand on other handlers.
+  [[nodiscard]] bool is_entering() const noexcept { return entering_.load_relaxed() != 0; }
   [[nodiscard]] bool has_remembered() const noexcept { return pending_.load_relaxed() != 0; }
   [[nodiscard]] preemption kind() const noexcept { return kind_; }
   // How many there are in the process: a word that is woken as a futex when it is 0 no more.
@@ -156,6 +160,7 @@ class WEFT_API user_mode : public os::on_own_heap {
   group* left_group_ = nullptr;   // of the worker that went on without it
   bool keeps_away_from_homes_;
   base::atomic<std::uint32_t> pending_{0};
+  base::atomic<std::uint32_t> entering_{0};
   const preemption kind_;
   const std::uint32_t serial_; // tells it from others, for who looks from outside; not 0
 };

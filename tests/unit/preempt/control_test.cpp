@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>
+#include <ucontext.h>
 
 #include <array>
 #include <atomic>
@@ -19,6 +20,7 @@
 #include "weft/preempt/spares.hpp"
 #include "weft/preemption.hpp"
 #include "weft/runtime.hpp"
+#include "weft/sched/user_mode.hpp"
 #include "weft/thread.hpp"
 
 namespace weft::test {
@@ -116,6 +118,52 @@ TEST_P(preemption_control, sched_yield_lets_others_run) {
   cooperative.join();
   EXPECT_EQ(others, 2);
 }
+
+#if defined(__x86_64__)
+constexpr greg_t trap_flag = 0x100;
+int ticks_on_the_way;
+std::size_t preempted_on_the_way;
+
+// After each instruction in user mode; a tick for each of those that enter the runtime.
+void step(int, siginfo_t*, void* context) {
+  greg_t* const registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  if (!sched::here().attention.any_relaxed(sched::user_code)) {
+    registers[REG_EFL] &= ~trap_flag;
+    return;
+  }
+  registers[REG_EFL] |= trap_flag;
+  constexpr greg_t longest = 32;
+  const auto stands_in = [registers](auto* function) {
+    const auto start = reinterpret_cast<greg_t>(function);
+    return registers[REG_RIP] >= start && registers[REG_RIP] < start + longest;
+  };
+  if (!stands_in(&arch::weft_enter_runtime) && !stands_in(&arch::weft_enter_runtime_from_block))
+    return;
+  const std::size_t before = preempt::counts().preemptions;
+  preempt::tick_self();
+  ++ticks_on_the_way;
+  preempted_on_the_way += preempt::counts().preemptions - before;
+}
+
+// The tick interrupts that handler then, and not the way that the handler has interrupted.
+TEST_P(preemption_control, a_tick_on_the_way_into_the_runtime_is_remembered_in_any_handler) {
+  ticks_on_the_way = 0;
+  preempted_on_the_way = 0;
+  struct sigaction stepping = {};
+  struct sigaction before = {};
+  stepping.sa_sigaction = &step;
+  stepping.sa_flags = SA_SIGINFO;
+  ASSERT_EQ(::sigaction(SIGTRAP, &stepping, &before), 0);
+  beside_another([this] {
+    ::raise(SIGTRAP); // and after each instruction from here on
+    this_thread::yield();
+    EXPECT_EQ(others, 1);
+  });
+  ASSERT_EQ(::sigaction(SIGTRAP, &before, nullptr), 0);
+  EXPECT_GE(ticks_on_the_way, 3);
+  EXPECT_EQ(preempted_on_the_way, 0U);
+}
+#endif
 
 TEST_P(preemption_control, exit_and_exceptions_leave_user_mode) {
   bool unwound = false;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The way of a preemptible thread from the user's code into the runtime (weft/sched/user_mode.hpp). After the
 // load of the worker and before the store or write that follows, a preemption would move the thread away from
-// that worker: whoever handles ticks asks weft::arch::enters_runtime(pc) and puts the preemption off.
+// that worker: user_mode::is_entering() tells whoever handles ticks, which puts the preemption off.
         .text
-        .globl  weft_enter_runtime_from
-        .hidden weft_enter_runtime_from
 
 // worker* weft_enter_runtime(ptrdiff_t here, ptrdiff_t current): copies the thread-local word at `here` to
 // the one at `current`, both counted from the thread pointer, and returns it.
@@ -15,7 +13,6 @@
 weft_enter_runtime:
         .cfi_startproc
         endbr64
-weft_enter_runtime_from:
         movq    %fs:(%rdi), %rax
         movq    %rax, %fs:(%rsi)
         ret
@@ -36,9 +33,6 @@ weft_enter_runtime_from_block:
         ret
         .cfi_endproc
         .size   weft_enter_runtime_from_block, .-weft_enter_runtime_from_block
-        .globl  weft_enter_runtime_to
-        .hidden weft_enter_runtime_to
-weft_enter_runtime_to:
 
         .section .note.GNU-stack, "", @progbits
 
