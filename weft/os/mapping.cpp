@@ -49,6 +49,16 @@ int advise(void* at, std::size_t bytes, int advice) noexcept {
   }
 }
 
+// For what may split a mapping. EAGAIN says here that there is no room for one more (vm.max_map_count), which
+// another try does not change.
+int advise_mapping(void* at, std::size_t bytes, int advice) noexcept {
+  if (const int injected = fault(fault_site::madvise))
+    return injected;
+  if (::madvise(at, bytes, advice) == 0)
+    return 0;
+  return errno == EAGAIN ? ENOMEM : errno;
+}
+
 // The number after `key` in a file of "key number" lines, or the file's first number if `key` is empty; 0 if
 // absent.
 std::size_t number_in_file(const char* path, const char* key) noexcept {
@@ -164,11 +174,11 @@ int discard_lazily(void* at, std::size_t bytes) noexcept {
 }
 
 int advise_huge(void* at, std::size_t bytes) noexcept {
-  return advise(at, bytes, MADV_HUGEPAGE);
+  return advise_mapping(at, bytes, MADV_HUGEPAGE);
 }
 
 int advise_no_huge(void* at, std::size_t bytes) noexcept {
-  return advise(at, bytes, MADV_NOHUGEPAGE);
+  return advise_mapping(at, bytes, MADV_NOHUGEPAGE);
 }
 
 } // namespace weft::os

@@ -51,7 +51,7 @@ bool guards_supported() noexcept;
 int discard(void* at, std::size_t bytes) noexcept;
 // The kernel may take the pages when it is short (MADV_FREE): cheaper, but they count as resident until then.
 int discard_lazily(void* at, std::size_t bytes) noexcept;
-// Ask for transparent huge pages, or for none.
+// Ask for transparent huge pages, or for none. Errors: also ENOMEM (vm.max_map_count reached).
 int advise_huge(void* at, std::size_t bytes) noexcept;
 int advise_no_huge(void* at, std::size_t bytes) noexcept;
 
