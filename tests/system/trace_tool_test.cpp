@@ -2,6 +2,7 @@
 // The tool weft against live processes: each scenario is a program that listens (WEFT_CONTROL=1) and has the
 // tool trace it, while its workers are busy.
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -298,6 +299,24 @@ WEFT_SCENARIO(strange_requests) {
   return 0;
 }
 
+// Gone before it gets what it asked for.
+WEFT_SCENARIO(hangs_up_at_the_answer) {
+  beside_load([] {
+    for (int i = 0; i < 3; ++i) {
+      const int connection = weft::trace::connect_to_control(::getpid());
+      require(connection >= 0 && ::shutdown(connection, SHUT_RD) == 0, "connect");
+      const std::string requests = "trace start\ntrace stop\ntrace start\n";
+      require(::send(connection, requests.data(), requests.size(), 0) > 0, "send");
+      pollfd hung_up = {connection, 0, 0};
+      require(::poll(&hung_up, 1, 10'000) == 1, "the process hangs up as well");
+      ::close(connection);
+    }
+    require(tool("record " + me() + " --seconds 0.05 -o " + in_folder("run.weft")).exit_code == 0,
+            "as before");
+  });
+  return 0;
+}
+
 WEFT_SCENARIO(child_of_fork_does_not_listen) {
   weft::thread([] {}).join();
   require(tool("start " + me()).exit_code == 0, "the parent listens");
@@ -401,6 +420,10 @@ TEST_F(trace_tool, recording_ends_with_the_tool) {
 
 TEST_F(trace_tool, an_interrupt_ends_the_recording_early) {
   passes("tool_is_interrupted");
+}
+
+TEST_F(trace_tool, a_tool_that_hangs_up_at_the_answer_harms_nobody) {
+  passes("hangs_up_at_the_answer");
 }
 
 TEST_F(trace_tool, strange_requests_are_refused) {

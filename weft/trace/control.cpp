@@ -25,6 +25,7 @@
 #include "weft/trace/control_socket.hpp"
 #include "weft/trace/output_file.hpp"
 #include "weft/trace/raw_file.hpp"
+#include "weft/trace/request_lines.hpp"
 #include "weft/trace/session.hpp"
 
 namespace weft::trace {
@@ -45,8 +46,7 @@ constexpr auto us = session::starter::control;
 struct client {
   int connection = -1;
   bool records = false; // what is being recorded is this one's
-  std::size_t used = 0;
-  std::array<char, 64> line{};
+  request_lines requests;
 };
 
 // Ownership: the listening kernel thread, all of it.
@@ -119,27 +119,20 @@ class control_server {
   }
 
   void hear(client& c) noexcept {
-    const ssize_t now = ::recv(c.connection, c.line.data() + c.used, c.line.size() - c.used, MSG_DONTWAIT);
+    const auto room = c.requests.room();
+    const ssize_t now = ::recv(c.connection, room.data(), room.size(), MSG_DONTWAIT);
     if (now < 0 && (errno == EAGAIN || errno == EINTR)) {
       return;
     }
     if (now <= 0) {
       return dismiss(c);
     }
-    c.used += static_cast<std::size_t>(now);
-    while (c.connection >= 0) {
-      const auto* const begin = c.line.data();
-      const auto* const end = static_cast<const char*>(std::memchr(begin, '\n', c.used));
-      if (end == nullptr) {
-        break;
-      }
-      const auto length = static_cast<std::size_t>(end - begin);
-      obey(c, {begin, length});
-      c.used -= length + 1;
-      std::memmove(c.line.data(), c.line.data() + length + 1, c.used);
-    }
-    if (c.used == c.line.size()) {
+    const auto progress = c.requests.add(static_cast<std::size_t>(now),
+                                         [&](std::string_view request) { return obey(c, request); });
+    if (progress == request_lines::progress::too_long) {
       answer(c.connection, "error this line is too long\n");
+    }
+    if (progress != request_lines::progress::goes_on) {
       dismiss(c);
     }
   }
@@ -154,7 +147,8 @@ class control_server {
     c = client{};
   }
 
-  void obey(client& c, std::string_view request) noexcept {
+  // False: nothing more may be sent to this client. So for those below.
+  [[nodiscard]] bool obey(client& c, std::string_view request) noexcept {
     try {
       if (request == "trace start" || request == "trace start keep") {
         session::of_process().start_in_memory(us);
@@ -162,7 +156,7 @@ class control_server {
         c.records = request == "trace start";
         answer(c.connection, "ok\n");
       } else if (request == "trace stop") {
-        stop(c);
+        return stop(c);
       } else {
         answer(c.connection, "error this request is not known here\n");
       }
@@ -171,36 +165,37 @@ class control_server {
       std::snprintf(text.data(), text.size(), "error %s\n", e.what());
       answer(c.connection, text.data());
     }
+    return true;
   }
 
-  void stop(client& c) {
+  [[nodiscard]] bool stop(client& c) {
     const bool of_another = std::any_of(clients_.begin(), clients_.end(),
                                         [&c](const client& o) { return o.records && &o != &c; });
     if (of_another || !recording_) {
-      return answer(c.connection, of_another ? "error another tool is recording\n"
-                                             : "error no recording was started from outside\n");
+      answer(c.connection, of_another ? "error another tool is recording\n"
+                                      : "error no recording was started from outside\n");
+      return true;
     }
     session::of_process().stop(us);
     const recording all = session::of_process().take(us);
     recording_ = false;
     c.records = false;
-    send(c, all);
+    return send(c, all);
   }
 
-  void send(client& c, const recording& all) noexcept {
+  [[nodiscard]] static bool send(const client& c, const recording& all) noexcept {
     output_file out;
     const int file = ::dup(c.connection);
     if (file < 0 || out.adopt(file) != 0) {
       if (file >= 0) {
         ::close(file);
       }
-      return answer(c.connection, "error there is no memory to send what was recorded\n");
+      answer(c.connection, "error there is no memory to send what was recorded\n");
+      return true;
     }
     out.print("ok %llu\n", static_cast<unsigned long long>(raw_bytes(all)));
     write_raw(out, all);
-    if (out.close() != 0) {
-      dismiss(c); // part of it is out: nothing else may follow
-    }
+    return out.close() == 0; // else part of it is out
   }
 
   // A client that does not take an answer is noticed when it hangs up.
