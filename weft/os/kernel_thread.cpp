@@ -19,7 +19,7 @@ namespace weft::os {
 
 namespace {
 
-// attributes of pthreads, destroyed at the end.
+// Destroyed at the end.
 class creation_attributes {
  public:
   creation_attributes() noexcept : error_(::pthread_attr_init(&attributes_)), made_(error_ == 0) {}
@@ -31,10 +31,9 @@ class creation_attributes {
   creation_attributes& operator=(const creation_attributes&) = delete;
   // set(attributes, arguments...), unless something has failed.
   template <class F, class... Arguments>
-  creation_attributes& with(F set, Arguments... arguments) noexcept {
+  void with(F set, Arguments... arguments) noexcept {
     if (error_ == 0)
       error_ = set(&attributes_, arguments...);
-    return *this;
   }
   [[nodiscard]] int error() const noexcept { return error_; }
   [[nodiscard]] const pthread_attr_t& get() const noexcept { return attributes_; }

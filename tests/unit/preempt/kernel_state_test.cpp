@@ -137,6 +137,16 @@ TEST_P(kernel_state, signals_of_the_programs_own) {
   ASSERT_EQ(::sigaction(SIGALRM, &before, nullptr), 0);
 }
 
+void expect_exit_7(pid_t child) {
+  int status = 0;
+  pid_t got;
+  do {
+    got = ::waitpid(child, &status, 0);
+  } while (got < 0 && errno == EINTR);
+  EXPECT_EQ(got, child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
+}
+
 // The child goes on with the thread that forked, which can make preemptible threads again.
 TEST_P(kernel_state, fork_while_others_are_preempted) {
   std::atomic<bool> go_on{true};
@@ -162,13 +172,7 @@ TEST_P(kernel_state, fork_while_others_are_preempted) {
         fresh.join();
         ::_exit(done ? 7 : 8);
       }
-      int status = 0;
-      pid_t got;
-      do {
-        got = ::waitpid(child, &status, 0);
-      } while (got < 0 && errno == EINTR);
-      EXPECT_EQ(got, child);
-      EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
+      expect_exit_7(child);
     }
   });
   forks.join();
@@ -185,8 +189,7 @@ TEST(fork_in_user_mode, leaves_the_stack_of_the_loop_alone_where_the_worker_is_a
   start_ticking(sched::arrangement::pool_per_worker, 2, std::chrono::microseconds(200));
   thread_attributes a;
   a.preemption = preemption::own_kernel_thread; // always away from home
-  while ((a.pool = runtime::default_group().member(1).main_pool.load_acquire()) == nullptr)
-    this_thread::yield();
+  a.pool = &main_pool_of(1);
   thread forks(a, [] {
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
@@ -199,10 +202,7 @@ TEST(fork_in_user_mode, leaves_the_stack_of_the_loop_alone_where_the_worker_is_a
       }
       ::_exit(7);
     }
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
+    expect_exit_7(child);
   });
   forks.join();
   EXPECT_TRUE(runtime::stop());
@@ -229,10 +229,7 @@ TEST(fork_in_user_mode, keeps_the_variables_of_bound_tls) {
       }
       ::_exit(of_the_thread == 42 ? 7 : 8);
     }
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
+    expect_exit_7(child);
   });
   forks.join();
   EXPECT_TRUE(runtime::stop());
