@@ -81,12 +81,15 @@ packed_region::packed_region(worker_group& of, const options& wanted) : group_(o
 void packed_region::lay_out(state& s, unsigned threads) {
   const unsigned workers = group_.active_workers();
   s.places.resize(threads);
-  was_planned_ = options_.planned == plan::wrap_around && s.lease.table() != nullptr &&
-                 times_.size() == threads && threads > workers;
+  const bool knows_times =
+      options_.planned == plan::wrap_around && s.lease.table() != nullptr && times_.size() == threads;
+  was_planned_ = knows_times && threads > workers;
   if (!was_planned_) {
     for (unsigned i = 0; i < threads; ++i) {
       s.places[i] = i % group_.size();
       s.order.push_back(i);
+      if (knows_times) // nobody has to leave before that
+        s.lease.of(i)->expected = times_[i];
     }
     return;
   }

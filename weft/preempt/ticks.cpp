@@ -218,6 +218,16 @@ bool look_at_plan(worker& w, look& l) noexcept {
   return true;
 }
 
+// While nobody is waited for: a new arrival is noticed so much later.
+constexpr std::int64_t longest_pause(std::int64_t interval) noexcept {
+  return std::max(4 * interval, std::min<std::int64_t>(16 * interval, 5'000'000));
+}
+
+sched::waiting who_waits(const worker& w) noexcept {
+  const bool told = w.attention.any_relaxed(sched::inbox_waiting | sched::activity_changed);
+  return told ? sched::waiting::somebody : w.others_wait.load_relaxed();
+}
+
 // Where flags were ignored so often in a row the next ticks are signals at once: whose threads only compute
 // costs one look an interval.
 constexpr std::uint8_t flags_to_ignore = 3, signals_at_once = 16;
@@ -241,11 +251,13 @@ void look_at(worker& w, void* argument) {
     w.ticked_since = l.now;
     w.flags_ignored = 0; // the one before left of its own accord
   }
-  if (!w.others_wait.load_relaxed() &&
-      !w.attention.any_relaxed(sched::inbox_waiting | sched::activity_changed))
+  const sched::waiting others = who_waits(w);
+  if (others == sched::waiting::nobody)
     return;
-  l.waited_for = true;
-  const std::int64_t flag_at = w.ticked_since + l.interval, signal_at = flag_at + l.interval / 4;
+  const bool waited_for = others == sched::waiting::somebody;
+  l.waited_for |= waited_for;
+  const std::int64_t interval = waited_for ? l.interval : longest_pause(l.interval);
+  const std::int64_t flag_at = w.ticked_since + interval, signal_at = flag_at + l.interval / 4;
   const bool at_once = w.flags_ignored >= flags_to_ignore;
   if (l.now < flag_at)
     return l.look_again_at(flag_at);
@@ -259,7 +271,7 @@ void look_at(worker& w, void* argument) {
   w.flags_ignored = static_cast<std::uint8_t>((w.flags_ignored + 1) % (flags_to_ignore + signals_at_once));
   w.ticked_serial = 0;
   w.ticked_since = l.now;
-  l.look_again_at(l.now + l.interval);
+  l.look_again_at(l.now + interval);
   send_tick_to(w, l.number);
 }
 
@@ -426,10 +438,6 @@ class monitor final : public sched::ticker {
       sleeps_until_.store_seq_cst(sched::no_deadline); // whoever plans something while it looks calls it
     }
     end_timers();
-  }
-  // While nobody is waited for: a new arrival is noticed so much later.
-  static std::int64_t longest_pause(std::int64_t interval) noexcept {
-    return std::max(4 * interval, std::min<std::int64_t>(16 * interval, 5'000'000));
   }
   std::mutex lock_;
   os::kernel_thread thread_;

@@ -169,7 +169,7 @@ void look_at(worker& w, void* argument) {
   const unit::descriptor* const now = peek(w.current);
   const std::int64_t decisions = decisions_of(w);
   const bool others_wait =
-      w.others_wait.load_relaxed() || (w.attention.load_relaxed() & sched::inbox_waiting) != 0;
+      w.others_wait.equals_relaxed(sched::waiting::somebody) || w.attention.any_relaxed(sched::inbox_waiting);
   const bool idles = now == &w.loop_unit || w.sleeps_until.load_relaxed() != 0 ||
                      (w.user_mode_serial.load_relaxed() != 0 && !others_wait); // it would leave if asked
   if (idles || now != s.unit || decisions != s.decisions) {

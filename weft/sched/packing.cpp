@@ -89,8 +89,14 @@ descriptor* packing_scheduler::take(worker& here) {
     return u;
   };
   const packing_board::phase phase = board_.now();
-  if (phase == packing_board::phase::none)
-    return turns_.pick(rank_, std::min(crew_.active_workers(), total), total, true, pop);
+  if (phase == packing_board::phase::none) {
+    // A thread of signal_yield that it has begun it must end: who has some takes none of others'.
+    const bool takes_leftovers = here.local.empty();
+    descriptor* u = turns_.pick(rank_, std::min(crew_.active_workers(), total), total, takes_leftovers, pop);
+    if (u == nullptr && !takes_leftovers)
+      call_for_leftovers();
+    return u;
+  }
   if (descriptor* u = pop(rank_))
     return u;
   for (unsigned k = 1; phase == packing_board::phase::planned && k < total; ++k) {
@@ -98,6 +104,14 @@ descriptor* packing_scheduler::take(worker& here) {
       return u;
   }
   return nullptr;
+}
+
+// This worker may have been the one that was woken for them.
+void packing_scheduler::call_for_leftovers() noexcept {
+  for (const auto& p : pools()) {
+    if (!p->empty())
+      p->announce();
+  }
 }
 
 void packing_scheduler::begin(worker& here, packed_thread& t) noexcept {

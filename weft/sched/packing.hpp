@@ -73,6 +73,7 @@ class WEFT_API packing_scheduler final : public scheduler {
     return *pools()[(place + total - rank_) % total];
   }
   descriptor* take(worker& here);
+  void call_for_leftovers() noexcept;
 
   const unsigned rank_;
   const group& crew_;

@@ -86,8 +86,9 @@ void class_pool::kick() noexcept {
   for (worker* w : *workers) {
     if (w->user_mode_serial.load_relaxed() == 0)
       continue; // in the runtime, where it will look; or cooperative
-    if (!w->others_wait.load_relaxed())
-      w->others_wait.store_relaxed(true); // its next tick, should the kick be lost, or of its own class
+    // For its next tick, should the kick be lost, or be for one of its own class.
+    if (!w->others_wait.equals_relaxed(waiting::somebody))
+      w->others_wait.store_relaxed(waiting::somebody);
     // One that was kicked and has not come back is on its way already.
     if (w->user_mode_class.load_relaxed() > pushed && w->kicked.exchange_acq_rel(1) == 0)
       return kick_now(*w);
@@ -101,7 +102,7 @@ void kick_owner(worker& w) noexcept {
   base::full_fence(); // (K1)
   if (w.user_mode_serial.load_relaxed() == 0 || w.user_mode_class.load_relaxed() == high_class)
     return;
-  w.others_wait.store_relaxed(true);
+  w.others_wait.store_relaxed(waiting::somebody);
   if (w.kicked.exchange_acq_rel(1) == 0)
     kick_now(w);
 }

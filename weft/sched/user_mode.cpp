@@ -2,6 +2,7 @@
 // User mode and the way into the runtime and out of it: see user_mode.hpp.
 #include "weft/sched/user_mode.hpp"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -59,15 +60,23 @@ std::uint32_t next_serial() noexcept {
   return (last.fetch_add_relaxed(1) << 1) | 1; // never 0
 }
 
-// Whether somebody would run if the thread that this worker runs did not. RACY: a hint.
-bool others_wait(worker& w) noexcept {
+// Whether others would run if the thread of that serial did not. RACY: a hint.
+waiting who_waits(worker& w, std::uint32_t serial) noexcept {
+  const auto seen = [](bool somebody) { return somebody ? waiting::somebody : waiting::nobody; };
   if (w.attention.any_relaxed(worker_has_classes)) [[unlikely]]
-    return others_wait_in_classes(w);
+    return seen(others_wait_in_classes(w));
   if (!w.local.empty() || w.timers.size() != 0)
-    return true;
+    return waiting::somebody;
   if (w.fifo != nullptr)
-    return !w.fifo->empty();
-  return w.deque == nullptr || !w.deque->empty();
+    return seen(!w.fifo->empty());
+  if (w.deque != nullptr)
+    return seen(!w.deque->empty());
+  return w.ticked_alone == serial ? waiting::nobody_known : waiting::somebody;
+}
+
+// What is called in others could be what the thread was interrupted in.
+bool is_ours(const pool& p) noexcept {
+  return p.fast() != fast_path::none || p.pops_quickly();
 }
 
 } // namespace
@@ -283,7 +292,7 @@ void user_mode::return_to_user_mode() noexcept {
 }
 
 void user_mode::go_to_user_mode(worker& w) noexcept {
-  w.others_wait.store_relaxed(others_wait(w));
+  w.others_wait.store_relaxed(who_waits(w, serial_));
   w.user_mode_serial.store_relaxed(serial_);
   // After the serial: who finds that 0 leaves a flag.
   const std::uint32_t flagged = w.tick_flag.load_relaxed();
@@ -294,6 +303,15 @@ void user_mode::go_to_user_mode(worker& w) noexcept {
   if (w.attention.any_relaxed(worker_has_classes) && enters_user_mode(w, unit_)) [[unlikely]]
     remember_tick();
   show_front(w);
+}
+
+void user_mode::note_whether_alone(worker& w) const noexcept {
+  w.ticked_alone = 0;
+  if (w.fifo != nullptr || w.deque != nullptr || w.lodgers != nullptr || !w.stacked.empty())
+    return;
+  const auto pools = w.main_scheduler->pools();
+  if (std::all_of(pools.begin(), pools.end(), [](const auto& p) { return is_ours(*p) && p->empty(); }))
+    w.ticked_alone = serial_;
 }
 
 void user_mode::remember_tick_in_runtime(worker& w) noexcept {
@@ -315,6 +333,7 @@ void user_mode::leave_runtime() noexcept {
       return;
     enter_runtime();
     pending_.store_relaxed(0);
+    note_whether_alone(here());
     yield_preempted(false);
   }
 }
@@ -408,6 +427,7 @@ void user_mode::pass_worker_on(worker& w, carrier& mine) noexcept {
     unit_.state.block();
     w.current = &w.loop_unit;
     w.pick_oldest = w.handed == nullptr;
+    note_whether_alone(w);
     w.left_by_tick = true;
     w.budget = -1; // timers may be due
     w.passing = {&where_to_go_on(w), w.loop, [](void* u) { put_back(*static_cast<descriptor*>(u)); }, &unit_};
@@ -482,9 +502,8 @@ worker& user_mode::come_back() noexcept {
 }
 
 worker* user_mode::wait_for_worker() noexcept {
-  const pool& home = *unit_.home;
-  if (block_ == nullptr && home.fast() == fast_path::none && !home.pops_quickly())
-    return nullptr; // what a push there calls could be what was interrupted
+  if (block_ == nullptr && !is_ours(*unit_.home))
+    return nullptr;
   return &enter_keeping_block();
 }
 
@@ -498,6 +517,7 @@ worker* user_mode::preempt() noexcept {
   enter_keeping_block();
   pending_.store_relaxed(0);
   const bool pinned = kind_ == preemption::signal_yield;
+  note_whether_alone(here());
   yield_preempted(pinned, true);
   if (pinned)
     unit_.traits.fetch_and_relaxed(~std::uint64_t{unit::pinned});

@@ -132,6 +132,7 @@ class WEFT_API user_mode : public os::on_own_heap {
   void leave_home() noexcept;
   void wait_away_from_home() noexcept;
   worker& come_back() noexcept;
+  void note_whether_alone(worker& w) const noexcept; // before it leaves because of a tick
   void go_to_user_mode(worker& w) noexcept;
   void take_block(worker& w) noexcept;
   void await_block() noexcept;

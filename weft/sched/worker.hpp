@@ -107,6 +107,14 @@ class idle_observer {
 };
 
 // What a watchdog has seen of a worker: the same since then?
+// Whether others would run on a worker if the thread that it runs did not. A hint. Whoever comes later says
+// so himself, but not where pools are the scheduler's own affair (`nobody_known`).
+enum class waiting : std::uint8_t {
+  nobody,
+  nobody_known,
+  somebody,
+};
+
 struct watched_state {
   const descriptor* unit = nullptr;
   std::int64_t decisions = 0;
@@ -197,7 +205,8 @@ struct alignas(64) worker : worker_front {
   // The preemptible thread in user mode, by its serial; 0: none. Written by the worker.
   base::atomic<std::uint32_t> user_mode_serial{0};
   base::atomic<std::uint32_t> tick_flag{0}; // the serial of one that should leave; written by whoever ticks
-  base::atomic<bool> others_wait{false};    // when that thread went to user mode, or since: whoever pushes
+  base::atomic<waiting> others_wait{waiting::nobody}; // when that thread went to user mode, or since
+  std::uint32_t ticked_alone = 0; // the serial of one that left by a tick when nobody else was there
   base::atomic<std::uint32_t> user_mode_class{0}; // its class of priority, where there are several
   base::atomic<std::uint32_t> kicked{0};          // 1: it was told to leave for a higher one
   std::uint32_t preempted = 0;                    // threads that left by a tick

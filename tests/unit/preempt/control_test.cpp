@@ -165,6 +165,30 @@ TEST_P(preemption_control, a_tick_on_the_way_into_the_runtime_is_remembered_in_a
 }
 #endif
 
+// Where pools are the scheduler's own affair, one that was alone at its last tick is seldom ticked.
+TEST_P(preemption_control, a_tick_tells_whether_others_wait) {
+  EXPECT_TRUE(runtime::stop());
+  start_ticking(sched::arrangement::packing, 2, std::chrono::seconds(1));
+  runtime::set_active_workers(1);
+  const auto others = [] { return runtime::default_group().member(0).others_wait.load_relaxed(); };
+  thread alone(attributes(), [&] {
+    preempt::tick_self();
+    EXPECT_EQ(others(), sched::waiting::nobody_known);
+    std::atomic<bool> done{false};
+    thread other([&] {
+      while (!done)
+        this_thread::yield();
+    });
+    preempt::tick_self();
+    EXPECT_EQ(others(), sched::waiting::somebody);
+    done = true;
+    other.join();
+    preempt::tick_self();
+    EXPECT_EQ(others(), sched::waiting::nobody_known);
+  });
+  alone.join();
+}
+
 TEST_P(preemption_control, exit_and_exceptions_leave_user_mode) {
   bool unwound = false;
   struct marks {
@@ -284,14 +308,12 @@ TEST(signal_yield, moves_only_when_it_calls_although_it_is_asked_while_preempted
   if (!can_preempt(preemption::signal_yield))
     GTEST_SKIP() << "not on this machine";
   start_ticking(sched::arrangement::pool_per_worker, 2, std::chrono::seconds(1)); // the monitor keeps still
-  pool* there = nullptr;
-  while ((there = runtime::default_group().member(1).main_pool.load_acquire()) == nullptr)
-    this_thread::yield();
+  pool& there = main_pool_of(1);
   thread_attributes a;
   a.preemption = preemption::signal_yield;
   std::atomic<thread*> self{nullptr};
   thread one(a, [&] {
-    thread other([&] { self.load()->migrate_to(*there); });
+    thread other([&] { self.load()->migrate_to(there); });
     const int before = os::this_kernel_thread_id();
     preempt::tick_self();
     EXPECT_EQ(os::this_kernel_thread_id(), before);

@@ -8,6 +8,7 @@
 
 #include "weft/preemption.hpp"
 #include "weft/runtime.hpp"
+#include "weft/thread.hpp"
 
 namespace weft::test {
 
@@ -19,6 +20,14 @@ inline const char* name_of(preemption kind) {
 inline void start_ticking(sched::arrangement pools, unsigned workers, std::chrono::microseconds interval) {
   ASSERT_TRUE(runtime::start({.workers = workers, .pools = pools, .bind = false, .make_scheduler = nullptr}));
   preempt::set_interval(interval);
+}
+
+// Of a worker of the default group, which names it once it runs.
+inline pool& main_pool_of(unsigned worker) {
+  pool* named = nullptr;
+  while ((named = runtime::default_group().member(worker).main_pool.load_acquire()) == nullptr)
+    this_thread::yield();
+  return *named;
 }
 
 } // namespace weft::test

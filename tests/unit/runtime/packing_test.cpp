@@ -304,6 +304,70 @@ TEST(region_of_three, is_cut_as_planned) {
   EXPECT_TRUE(runtime::stop());
 }
 
+// What such a thread began on a worker it must end there: a worker that has some takes no other worker's.
+TEST(algorithm_1, leaves_others_threads_alone_while_it_has_pinned_ones) {
+  if (!can_preempt(preemption::signal_yield))
+    GTEST_SKIP() << "not on this machine";
+  ASSERT_TRUE(runtime::start({.workers = 2, .pools = arrangement::packing}));
+  preempt::set_interval(std::chrono::seconds(1)); // the monitor keeps still
+  const auto on = [](unsigned worker, preemption kind) {
+    thread_attributes a;
+    while ((a.pool = runtime::default_group().member(worker).main_pool.load_acquire()) == nullptr)
+      this_thread::yield();
+    a.preemption = kind;
+    return a;
+  };
+  std::atomic<bool> keeps_busy{true}, busy{false};
+  std::atomic<bool> left_ran{false};
+  thread computes(on(1, preemption::none), [&] {
+    busy = true;
+    while (keeps_busy) {
+    }
+  });
+  while (!busy)
+    this_thread::yield();
+  std::vector<thread> pinned;
+  for (int i = 0; i < 2; ++i) {
+    pinned.emplace_back(on(0, preemption::signal_yield), [&] {
+      for (int k = 0; k < 10; ++k)
+        preempt::tick_self();
+      EXPECT_FALSE(left_ran);
+    });
+  }
+  thread left(on(1, preemption::none), [&] { left_ran = true; });
+  for (thread& t : pinned)
+    t.join();
+  keeps_busy = false;
+  computes.join();
+  left.join();
+  preempt::set_interval(std::chrono::milliseconds(1));
+  EXPECT_TRUE(runtime::stop());
+}
+
+// A thread for each worker: no plan, but none has to leave before it has run as long as the last time.
+TEST(region_of_two, lets_each_run_to_its_end) {
+  if (!can_preempt(preemption::own_tls))
+    GTEST_SKIP() << "not on this machine";
+  ASSERT_TRUE(runtime::start({.workers = 2, .pools = arrangement::packing}));
+  {
+    packed_region r(runtime::default_group());
+    std::atomic<int> unhurried{0};
+    const auto count = [&unhurried](unsigned) {
+      const auto unhurried_at = [](unsigned worker) {
+        return runtime::default_group().member(worker).unhurried_until.load_relaxed() != 0;
+      };
+      compute(std::chrono::milliseconds(1));
+      unhurried += unhurried_at(0) || unhurried_at(1) ? 1 : 0;
+    };
+    r.run(2, count);
+    EXPECT_EQ(unhurried, 0);
+    r.run(2, count);
+    EXPECT_EQ(unhurried, 2);
+    EXPECT_FALSE(r.was_planned());
+  }
+  EXPECT_TRUE(runtime::stop());
+}
+
 TEST(region_errors, what_cannot_be_is_refused) {
   ASSERT_TRUE(runtime::start({.workers = 2}));
   EXPECT_THROW(packed_region{runtime::default_group()}, std::system_error);
