@@ -109,14 +109,13 @@ def arrival_table(data):
 
 def verdicts(data):
     lines = []
-    rows, found = rows_by_form(data, "switch"), overheads(data)
+    rows = rows_by_form(data, "switch")
     for kind in KINDS:
         value = figure(rows.get(f"switch.{kind}"))
         if value:
             lines.append(f"{kind}: {text_of(value, 1000, 2)} us, asked {GOALS[kind]}")
-        at, bare = found.get(kind, {}).get(1000), found.get("timer", {}).get(1000)
-        if at and bare:
-            above = at[0] - bare[0]
+        above = rows_by_form(data, "overhead-1000").get(f"overhead.{kind}", {}).get("extras", {}).get("above_timer")
+        if above is not None:
             lines.append(f"{kind}: {above:.2f} % above the bare timer at 1 ms, asked {ABOVE_TIMER}")
         for interval in ALONE:
             value = figure(rows_by_form(data, f"alone-{interval}").get(f"alone.{kind}"))

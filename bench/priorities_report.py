@@ -14,7 +14,7 @@ DASHES = ("2 3", "9 3 2 3", "7 3", "5 2", "")
 def _times(data):
     """(atoms, peer, form) -> (ms a step, disturbed)."""
     return {(row["sizes"]["n"], row["peer"], row["form"]): report.quiet_median(row, QUIET)
-            for row in data["results"] if row["workload"] == "insitu" and "process_medians" in row}
+            for row in data["results"] if row["case"].startswith("insitu-") and "process_medians" in row}
 
 
 def _overhead(times, atoms, peer, form):

@@ -30,4 +30,9 @@ CASES = [
         "sizes": {"n": 400, "rounds": 1, "repeats": 1, "workers": 1}, "quick": {"n": 100},
     },
     *(_insitu(atoms) for atoms in SIZES),
+    {  # for its energy_drift, not its time
+        "name": "drift-256000", "workload": "insitu", "title": "1,000 steps of 256,000 atoms", "peers": ("weft",),
+        "forms": ("none",), "sizes": {"n": 256_000, "rounds": 1000, "repeats": 1, "workers": 2}, "quick": None,
+        "counted": False, "timeout": 1800, "once_above": 60,
+    },
 ]

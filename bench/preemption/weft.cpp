@@ -196,14 +196,17 @@ int measure_overhead(bench::recorder& rec, const asked& a) {
       ++done;
     });
   };
+  const auto round_with_timer = [&] {
+    const bare_timers ticking(workers, static_cast<std::int64_t>(rec.opt().n) * 1000);
+    round(preemption::none);
+  };
   const weft::preempt::tick_counts before = weft::preempt::counts();
   workload::compare(
-      rec, [&] { round(preemption::none); },
+      rec, [&] { round(preemption::none); }, round_with_timer,
       [&] {
         if (a.kind != preemption::none)
           return round(a.kind);
-        const bare_timers ticking(workers, static_cast<std::int64_t>(rec.opt().n) * 1000);
-        round(preemption::none);
+        round_with_timer();
       });
   const weft::preempt::tick_counts now = weft::preempt::counts();
   const auto rounds = static_cast<double>(2 * rec.opt().repeats + 1);

@@ -14,6 +14,8 @@
 //                        ones: CPU time of the process, in percent more. Both are measured in turn, so that a
 //                        busy minute hits them alike. `timer`: cooperative threads beside a timer for each
 //                        worker whose handler does nothing. `of_least`: the same of the least of each.
+//                        `above_timer`: the median of what is more than with such a timer, measured in turn
+//                        with it as well.
 // alone.<kind>           the same with one thread for each worker: nobody waits.
 // arrival.<kind>         from the push of a thread by another kernel thread to its first instruction, on a
 //                        worker whose thread computes.
@@ -110,26 +112,33 @@ inline std::int64_t cpu_ns() {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-// `plain()` and `measured()` are rounds that do the same work.
-template <class Plain, class Measured>
-void compare(recorder& rec, Plain&& plain, Measured&& measured) {
-  const auto cost = [](auto&& round) {
-    const std::int64_t begin = cpu_ns();
-    round();
-    return static_cast<double>(cpu_ns() - begin);
-  };
+// CPU time of the process in ns.
+template <class Round>
+double cost_of(Round&& round) {
+  const std::int64_t begin = cpu_ns();
+  round();
+  return static_cast<double>(cpu_ns() - begin);
+}
+
+// `plain()`, `with_timer()` and `measured()` are rounds that do the same work.
+template <class Plain, class Timer, class Measured>
+void compare(recorder& rec, Plain&& plain, Timer&& with_timer, Measured&& measured) {
   plain();
   measured();
   double least_plain = 1e18, least_measured = 1e18;
+  std::vector<double> above_timer;
   for (std::size_t repeat = 0; repeat < rec.opt().repeats; ++repeat) {
-    const double a = cost(plain), b = cost(measured), c = cost(measured), d = cost(plain);
-    rec.add_sample(100 * ((b + c) / (a + d) - 1));
-    least_plain = std::min({least_plain, a, d});
-    least_measured = std::min({least_measured, b, c});
+    const double a = cost_of(plain), b = cost_of(with_timer), c = cost_of(measured);
+    const double d = cost_of(measured), e = cost_of(with_timer), f = cost_of(plain);
+    rec.add_sample(100 * ((c + d) / (a + f) - 1));
+    above_timer.push_back(100 * (c + d - b - e) / (a + f));
+    least_plain = std::min({least_plain, a, f});
+    least_measured = std::min({least_measured, c, d});
   }
   rec.add_ops(rec.opt().repeats);
   rec.unit("% more CPU time");
   rec.extra("of_least", 100 * (least_measured / least_plain - 1));
+  rec.extra("above_timer", median_of(above_timer));
 }
 
 } // namespace weft::bench::preemption
