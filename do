@@ -225,15 +225,17 @@ verb_test() {
       suite cet cet "unit_arch arch_debuggee weft_conformance weft_abt system_signals system_hardening_ibt" \
         -R "^((unit_arch|conformance|system_signals)\\.|system_hardening\\.(ibt|cet)$)" -E "^unit_arch\\.instructions$" # landing pads count
     fi
+    # Inlined across the library's files, nothing of a kernel thread may be kept across a switch either.
+    WEFT_CONFORMANCE_SCALE=25 suite lto lto "thread_state_o2 weft_conformance" -R "^(thread_state\\.o2|conformance)\\."
     foreign_suite aarch64 aarch64-linux-gnu unit_arch_o2_bti unit_arch_o2_sve
     foreign_suite ppc64le powerpc64le-linux-gnu
     foreign_suite riscv64 riscv64-linux-gnu
     suite clang ci-clang "" -LE '^(memcheck|model|bench)$'
     export WEFT_CONFORMANCE_SCALE=${WEFT_CONFORMANCE_SCALE:-25}
-    suite asan asan "unit_arch weft_conformance stress_mix simulation unit_api unit_technique unit_memory unit_queue unit_sched unit_sync unit_io abt_tests system_seeded_faults system_interference" \
-      -R '^(unit_arch|unit_api|unit_technique|unit_memory|unit_queue|unit_sched|unit_sync|unit_io|conformance|stress_mix|simulation\.(simulation|simulation_faults|arrangements/set_ups|mix)|system_seeded_faults|system_interference|abt_(init|xstream|sched|pool|thread|self|key|sync|foreign|info|tool))\.'
-    suite tsan tsan "unit_arch weft_conformance stress_mix unit_api unit_technique unit_memory unit_queue unit_sched unit_sync unit_io unit_trace abt_sync abt_self system_seeded_faults" \
-      -R '^(unit_arch|unit_api|unit_technique|unit_memory|unit_queue|unit_sched|unit_sync|unit_io|unit_trace|conformance|stress_mix|system_seeded_faults|abt_sync|abt_self)\.'
+    suite asan asan "unit_arch weft_conformance stress_mix simulation unit_api unit_technique unit_memory unit_queue unit_sched unit_sync unit_io abt_tests system_seeded_faults system_interference simulation_points random_cxx random_abt thread_state_o2" \
+      -R '^((unit_arch|unit_api|unit_technique|unit_memory|unit_queue|unit_sched|unit_sync|unit_io|conformance|stress_mix|simulation_points|simulation\.(simulation|simulation_faults|arrangements/set_ups|mix)|system_seeded_faults|system_interference|abt_(init|xstream|sched|pool|thread|self|key|sync|foreign|info|tool))\.|random\.(cxx|abt)$|thread_state\.o2\.)'
+    suite tsan tsan "unit_arch weft_conformance stress_mix unit_api unit_technique unit_memory unit_queue unit_sched unit_sync unit_io unit_trace abt_sync abt_self system_seeded_faults random_cxx random_abt thread_state_o2" \
+      -R '^((unit_arch|unit_api|unit_technique|unit_memory|unit_queue|unit_sched|unit_sync|unit_io|unit_trace|conformance|stress_mix|system_seeded_faults|abt_sync|abt_self)\.|random\.(cxx|abt)$|thread_state\.o2\.)'
   fi
   printf '\n%-18s %7s %7s %7s %8s\n' suite passed failed skipped time
   printf '%s\n' "${table[@]}"

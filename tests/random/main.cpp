@@ -21,6 +21,12 @@
 #include "tests/random/runner.hpp"
 #include "tests/random/shrink.hpp"
 
+// ThreadSanitizer sleeps a second before the process exits, if not told; who sleeps so long counts as hung.
+extern "C" const char* __tsan_default_options(); // NOLINT: its name
+extern "C" const char* __tsan_default_options() {
+  return "atexit_sleep_ms=0";
+}
+
 namespace weft::random_programs {
 namespace {
 
