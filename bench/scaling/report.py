@@ -5,8 +5,8 @@
     bench/scaling/report.py [--bin build/release/bench/bin] [--most 256] [--out bench/results]
     bench/scaling/report.py --show FILE
 
-Writes scaling-<time>.json beside the other results and prints the table: for each workload and number of
-workers the median of the seeds, an operation.
+Writes scaling-<time>.json and a plot beside the other results and prints the table: for each workload and
+number of workers the median of the seeds, an operation. --show: both again, from a file.
 """
 import argparse
 import datetime
@@ -14,16 +14,41 @@ import json
 import pathlib
 import statistics
 import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import svg  # noqa: E402
 
 COLUMNS = ("loads", "stores", "changes", "moved", "upgraded", "steals", "parks")
+
+DRAWN = (("changes", "atomic operations that change memory"), ("moved", "lines moved between cores"),
+         ("steals", "steals"))
+COLOURS = {"create_join": "#2c6fbb", "fork_join": "#3a8f4d", "mutex": "#c0392b", "ring": "#8e44ad",
+           "yield": "#e67e22"}
+
+
+def median_of(results, workload, workers, column):
+    return statistics.median(r[column] for r in results if (r["workload"], r["workers"]) == (workload, workers))
+
+
+def plot(results, path):
+    """Of what is counted, an operation, by the number of workers: a panel each."""
+    workers = sorted({r["workers"] for r in results})
+
+    def line(workload, column):
+        return svg.Line(workload, [(w, median_of(results, workload, w, column)) for w in workers],
+                        COLOURS.get(workload, "#777"))
+
+    panels = [(title, "simulated workers", [line(workload, column) for workload in list_of(results)], svg.Axis,
+               svg.FromZero) for column, title in DRAWN]
+    return svg.write_lines(path, "What an operation costs others, counted", panels)
 
 
 def table(results):
     lines = ["| workload | workers | " + " | ".join(COLUMNS) + " |", "|---|--:|" + "--:|" * len(COLUMNS)]
     keys = sorted({(list_of(results).index(r["workload"]), r["workload"], r["workers"]) for r in results})
     for _, workload, workers in keys:
-        rows = [r for r in results if r["workload"] == workload and r["workers"] == workers]
-        cells = [f"{statistics.median(r[c] for r in rows):.2f}" for c in COLUMNS]
+        cells = [f"{median_of(results, workload, workers, c):.2f}" for c in COLUMNS]
         lines.append(f"| {workload} | {workers} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -45,7 +70,10 @@ def main():
     parser.add_argument("--show")
     arguments = parser.parse_args()
     if arguments.show:
-        print(table(json.loads(pathlib.Path(arguments.show).read_text())["results"]))
+        shown = pathlib.Path(arguments.show)
+        results = json.loads(shown.read_text())["results"]
+        print(table(results))
+        print(plot(results, shown.with_suffix(".svg")))
         return
     program = pathlib.Path(arguments.bin) / "scaling"
     done = subprocess.run([program, str(arguments.most)], capture_output=True, text=True, check=True)
@@ -59,6 +87,7 @@ def main():
     path.write_text(json.dumps(record, indent=1) + "\n")
     print(table(results))
     print(path)
+    print(plot(results, path.with_suffix(".svg")))
 
 
 if __name__ == "__main__":
