@@ -10,12 +10,8 @@
 
 namespace weft {
 
+using sched::no_preemption;
 using sched::preemption;
-
-// While one is in scope the calling thread is not preempted; a tick that came meanwhile is honoured at its
-// end. May be nested; the thread may wait meanwhile. Nothing for threads that are not preemptible. Contexts:
-// all but signal handlers. Switches: at its end, if a tick came.
-using no_preemption = sched::runtime_section;
 
 // Whether threads of this kind can be had on this machine. Contexts: all but signal handlers.
 [[nodiscard]] WEFT_API bool can_preempt(preemption kind) noexcept;

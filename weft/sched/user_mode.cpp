@@ -329,13 +329,18 @@ void user_mode::leave_runtime() noexcept {
     await_block();
     return_to_user_mode();
     // A tick that came before the front was seen is in `pending_`; a later one preempts by itself.
-    if (pending_.load_relaxed() == 0) [[likely]]
+    if (pending_.load_relaxed() == 0 || is_held()) [[likely]]
       return;
     enter_runtime();
     pending_.store_relaxed(0);
     note_whether_alone(here());
     yield_preempted(false);
   }
+}
+
+[[gnu::noinline]] void user_mode::heed_remembered() noexcept {
+  enter_runtime();
+  leave_runtime();
 }
 
 // Homes are not for keeping. Where no spare is to be had the thread can only be told of ticks.

@@ -113,6 +113,20 @@ class WEFT_API user_mode : public os::on_own_heap {
   // it with the thread pointer of another kernel thread. For the handler, whatever it has interrupted: it may
   // stand on other handlers.
   [[nodiscard]] bool is_entering() const noexcept { return entering_.load_relaxed() != 0; }
+  // The thread itself asked not to be preempted: counts, for handlers on its kernel thread. Contexts: in user
+  // mode of this thread. Switches: the last let_go(), if a tick came.
+  void hold() noexcept {
+    held_.store_relaxed(held_.load_relaxed() + 1);
+    base::backend::compiler_fence(); // nothing of the scope comes before
+  }
+  void let_go() noexcept {
+    base::backend::compiler_fence(); // or after
+    const std::uint32_t still = held_.load_relaxed() - 1;
+    held_.store_relaxed(still);
+    if (still == 0 && pending_.load_relaxed() != 0) [[unlikely]]
+      heed_remembered();
+  }
+  [[nodiscard]] bool is_held() const noexcept { return held_.load_relaxed() != 0; }
   [[nodiscard]] bool has_remembered() const noexcept { return pending_.load_relaxed() != 0; }
   [[nodiscard]] preemption kind() const noexcept { return kind_; }
   // How many there are in the process: a word that is woken as a futex when it is 0 no more.
@@ -132,6 +146,7 @@ class WEFT_API user_mode : public os::on_own_heap {
   void leave_home() noexcept;
   void wait_away_from_home() noexcept;
   worker& come_back() noexcept;
+  void heed_remembered() noexcept;
   void note_whether_alone(worker& w) const noexcept; // before it leaves because of a tick
   void go_to_user_mode(worker& w) noexcept;
   void take_block(worker& w) noexcept;
@@ -162,6 +177,7 @@ class WEFT_API user_mode : public os::on_own_heap {
   bool keeps_away_from_homes_;
   base::atomic<std::uint32_t> pending_{0};
   base::atomic<std::uint32_t> entering_{0};
+  base::atomic<std::uint32_t> held_{0};
   const preemption kind_;
   const std::uint32_t serial_; // tells it from others, for who looks from outside; not 0
 };
@@ -194,9 +210,34 @@ class [[nodiscard]] runtime_section {
   user_mode* thread_ = nullptr;
 };
 
-// The opposite, for a callback of the user's: a thread that may be preempted is back in user mode until the
-// scope ends, and may hold locks of libc's there. Contexts: in the runtime, no lock held. Switches: at its
-// beginning, if a tick came; who calls looks for its worker again.
+// While one is in scope the calling thread is not preempted where it computes; a tick that came meanwhile is
+// honoured at its end. What a thread has stays its own: variables, errno, locks of libc's. One that blocks in
+// the kernel lets others run as it does elsewhere, since their threads may have what it waits for. May be
+// nested; the thread may wait, and is held when it is back. Nothing for threads that are not preemptible.
+// Contexts: all but signal handlers. Switches: at its end, if a tick came.
+class [[nodiscard]] no_preemption {
+ public:
+  no_preemption() noexcept {
+    worker_front& front = sched::here();
+    if (!front.attention.any_relaxed(user_code))
+      return;
+    thread_ = &user_mode::behind(front);
+    thread_->hold();
+  }
+  ~no_preemption() {
+    if (thread_ != nullptr)
+      thread_->let_go();
+  }
+  no_preemption(const no_preemption&) = delete;
+  no_preemption& operator=(const no_preemption&) = delete;
+
+ private:
+  user_mode* thread_ = nullptr;
+};
+
+// The opposite of a runtime_section, for a callback of the user's: a thread that may be preempted is back in
+// user mode until the scope ends, and may hold locks of libc's there. Contexts: in the runtime, no lock held.
+// Switches: at its beginning, if a tick came; who calls looks for its worker again.
 class [[nodiscard]] user_code_section {
  public:
   user_code_section() noexcept {

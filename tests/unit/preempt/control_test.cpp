@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is preempted when: ticks by hand, on one worker, so that nothing depends on time.
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <ucontext.h>
@@ -8,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -86,6 +88,64 @@ TEST_P(preemption_control, a_tick_is_remembered_where_it_must_not) {
     }
     EXPECT_EQ(others, 1);
   });
+}
+
+thread_local int of_the_block = 0;
+
+// Not inlined: compilers keep the addresses of variables of the kernel thread across calls.
+[[gnu::noinline]] int& variable_here() {
+  asm volatile("" ::: "memory");
+  return of_the_block;
+}
+
+// Who is not preempted is not moved, neither to the runtime nor elsewhere.
+TEST_P(preemption_control, what_it_has_stays_its_own_where_it_is_not_preempted) {
+  pthread_mutexattr_t recursive;
+  ASSERT_EQ(::pthread_mutexattr_init(&recursive), 0);
+  ASSERT_EQ(::pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE), 0);
+  pthread_mutex_t lock;
+  ASSERT_EQ(::pthread_mutex_init(&lock, &recursive), 0);
+  ASSERT_EQ(::pthread_mutexattr_destroy(&recursive), 0);
+  beside_another([&] {
+    variable_here() = 42;
+    errno = 7;
+    EXPECT_EQ(::pthread_mutex_lock(&lock), 0);
+    {
+      const no_preemption here;
+      EXPECT_EQ(errno, 7);
+      EXPECT_EQ(variable_here(), 42);
+      EXPECT_EQ(::pthread_mutex_trylock(&lock), 0);
+      preempt::tick_self();
+      EXPECT_EQ(others, 0);
+      variable_here() = 43;
+      EXPECT_EQ(::pthread_mutex_unlock(&lock), 0);
+    }
+    EXPECT_EQ(others, 1);
+    if (GetParam() != preemption::signal_yield) { // which goes on as whoever the kernel thread is now
+      EXPECT_EQ(variable_here(), 43);
+    }
+    EXPECT_EQ(::pthread_mutex_unlock(&lock), 0);
+  });
+  EXPECT_EQ(::pthread_mutex_destroy(&lock), 0);
+}
+
+// It waits in the kernel for one that was preempted on the only worker; malloc's locks are such ones.
+TEST_P(preemption_control, who_waits_in_the_kernel_lets_others_run_although_it_is_not_preempted) {
+  preempt::set_interval(std::chrono::microseconds(200));
+  std::mutex lock;
+  bool locked = false;
+  thread owner(attributes(), [&] {
+    const std::scoped_lock held(lock);
+    locked = true;
+    preempt::tick_self();
+  });
+  thread waits(attributes(), [&] {
+    ASSERT_TRUE(locked);
+    const no_preemption here;
+    const std::scoped_lock held(lock);
+  });
+  owner.join();
+  waits.join();
 }
 
 TEST_P(preemption_control, ticks_do_nothing_to_cooperative_threads_and_tasklets) {
