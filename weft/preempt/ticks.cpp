@@ -144,6 +144,7 @@ void preempt(user_mode& thread, ucontext_t& interrupted, int number, int kept_er
 void on_tick_in_user_mode(user_mode& thread, ucontext_t& interrupted, int number, int kept_errno) noexcept {
   if (thread.is_entering())
     return thread.remember_tick();
+  WEFT_ASSERT(thread.is_in_place(), "a thread in user mode has another one's variables");
   const arch::interrupted_call call = arch::call_interrupted(interrupted);
   if (call == arch::interrupted_call::failed)
     calls_failed.fetch_add_relaxed(1);
@@ -173,7 +174,9 @@ void on_tick(int number, siginfo_t* info, void* context) {
   } else if ((attention & sched::user_code) != 0) {
     on_tick_in_user_mode(user_mode::behind(front), interrupted, number, kept);
   } else if ((attention & sched::not_a_worker) == 0) {
-    user_mode::remember_tick_in_runtime(static_cast<worker&>(front));
+    auto& w = static_cast<worker&>(front);
+    WEFT_ASSERT(w.is_here(), "a tick has found a worker on another kernel thread");
+    user_mode::remember_tick_in_runtime(w);
   }
   write_errno(kept); // perhaps another kernel thread's: its worker may have gone on elsewhere
 }

@@ -53,6 +53,7 @@ void replace(worker& w, descriptor& self, descriptor& next, bool fresh, arch::ar
 }
 
 void leave_now(worker& w, descriptor& self, arch::arrival_function then, void* argument) noexcept {
+  WEFT_ASSERT(w.is_here(), "a thread waits on another kernel thread than its worker's");
   if (!memory::check_canary(*self.stack)) [[unlikely]]
     memory::die_of_overflow(*self.stack);
   descriptor* next = w.pick_quickly();
@@ -424,6 +425,7 @@ void pin(void* u) {
 
 void yield_preempted(bool pinned, bool by_tick) {
   worker& w = here();
+  WEFT_ASSERT(w.is_here(), "a thread is preempted on another kernel thread than its worker's");
   descriptor& self = *w.current;
   self.state.block();
   w.note(trace::event::stop_yield, &self);
@@ -448,6 +450,7 @@ namespace {
 // first.
 void yield_to_loop() {
   worker& w = here();
+  WEFT_ASSERT(w.is_here(), "a thread switches on another kernel thread than its worker's");
   descriptor& self = *w.current;
   --w.budget; // fast paths count what they do; threads that have none come here each time
   self.state.block();

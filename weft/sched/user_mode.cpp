@@ -182,6 +182,15 @@ void user_mode::finish() noexcept {
   delete this;
 }
 
+[[gnu::noinline]] bool worker::is_here() const noexcept {
+  return arch::thread_pointer() == own_thread_pointer.load_relaxed();
+}
+
+[[gnu::noinline]] bool user_mode::is_in_place() const noexcept {
+  asm volatile("" ::: "memory"); // compilers keep the address of weft_worker_here across calls
+  return block_ != nullptr ? arch::thread_pointer() == block_->thread_pointer : weft_worker_here->is_here();
+}
+
 // For the thread itself, at its end.
 void user_mode::finish_running() noexcept {
   if (tls_block* const block = std::exchange(bound_, nullptr))
@@ -224,6 +233,7 @@ worker& user_mode::enter_keeping_block() noexcept {
                       : arch::weft_enter_runtime(place_of_here(), place_of_current());
   entering_.store_relaxed(0);
   auto& entered = *static_cast<worker*>(w);
+  WEFT_ASSERT(entered.is_here(), "a thread came into the runtime of another kernel thread's worker");
   entered.user_mode_serial.store_relaxed(0);
   return is_away() ? come_back() : entered;
 }
@@ -292,6 +302,7 @@ void user_mode::return_to_user_mode() noexcept {
 }
 
 void user_mode::go_to_user_mode(worker& w) noexcept {
+  WEFT_ASSERT(w.is_here(), "a thread leaves the runtime on another kernel thread than its worker's");
   w.others_wait.store_relaxed(who_waits(w, serial_));
   w.user_mode_serial.store_relaxed(serial_);
   // After the serial: who finds that 0 leaves a flag.

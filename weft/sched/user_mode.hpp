@@ -126,6 +126,9 @@ class WEFT_API user_mode : public os::on_own_heap {
     if (still == 0 && pending_.load_relaxed() != 0) [[unlikely]]
       heed_remembered();
   }
+  // Whether the variables in use are those that the thread has in user mode: for assertions. Contexts: in
+  // user mode of this thread, and not entering the runtime. SIGNAL-SAFE.
+  [[nodiscard]] bool is_in_place() const noexcept;
   [[nodiscard]] bool is_held() const noexcept { return held_.load_relaxed() != 0; }
   [[nodiscard]] bool has_remembered() const noexcept { return pending_.load_relaxed() != 0; }
   [[nodiscard]] preemption kind() const noexcept { return kind_; }

@@ -234,6 +234,8 @@ struct alignas(64) worker : worker_front {
   virtual_thread* simulated_by = nullptr; // what it runs on; null for worker 0 and where nothing is simulated
   std::int32_t simulated_budget = decision_budget; // `budget` is used up at all times
 
+  // Whether the caller's kernel thread, with its own variables, is the worker's: for assertions. SIGNAL-SAFE.
+  [[nodiscard]] bool is_here() const noexcept;
   void ask(std::uint32_t bits) noexcept { attention.fetch_or_acq_rel(bits); }
   // As ask(), and wakes the worker if it sleeps.
   WEFT_API void call(std::uint32_t bits) noexcept;

@@ -249,6 +249,28 @@ TEST_P(preemption_control, a_tick_tells_whether_others_wait) {
   alone.join();
 }
 
+// Asserted wherever a tick or a call of Weft takes one for its worker's.
+TEST_P(preemption_control, another_kernel_thread_than_its_workers_is_noticed) {
+  if constexpr (base::assert_level == 0) {
+    GTEST_SKIP() << "built without assertions";
+  }
+  if (GetParam() == preemption::own_tls || GetParam() == preemption::bound_tls)
+    GTEST_SKIP() << "goes to the variables that are named here before anything is asserted";
+  thread one(attributes(), [] {
+    auto& pointer = runtime::default_group().member(0).own_thread_pointer;
+    const auto as_if_elsewhere = [&pointer](auto call) {
+      const no_preemption here; // or the assertion of a tick of the monitor's could be first
+      pointer.store_relaxed(nullptr);
+      call();
+    };
+    const auto yield = [] { this_thread::yield(); };
+    const auto wait = [] { this_thread::sleep_for(std::chrono::milliseconds(1)); };
+    EXPECT_DEATH(as_if_elsewhere(yield), "another kernel thread");
+    EXPECT_DEATH(as_if_elsewhere(wait), "another kernel thread");
+  });
+  one.join();
+}
+
 TEST_P(preemption_control, exit_and_exceptions_leave_user_mode) {
   bool unwound = false;
   struct marks {
