@@ -6,8 +6,8 @@
 
 #include <atomic>
 #include <cstddef>
-#include <sched.h>
 
+#include "weft/base/export.hpp"
 #include "weft/base/portable_look.hpp"
 
 namespace weft::base::backend {
@@ -99,9 +99,8 @@ inline void compiler_fence() noexcept {
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-/// Tells whoever schedules this kernel thread that it waits for another one to make progress.
-inline void yield_kernel_thread() noexcept {
-  ::sched_yield();
-}
+/// Tells whoever schedules this kernel thread that it waits for another one to make progress. Not by way of
+/// sched_yield(), which may let another thread of Weft run.
+WEFT_API void yield_kernel_thread() noexcept;
 
 } // namespace weft::base::backend

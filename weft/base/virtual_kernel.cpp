@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "weft/base/virtual_kernel.hpp"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "weft/base/atomic_backend.hpp"
+
 namespace weft::base {
 namespace {
 
@@ -18,6 +23,12 @@ constinit std::atomic<virtual_kernel*> virtual_kernel_of_process{nullptr};
 
 [[gnu::noinline]] virtual_kernel* hosted_virtual_kernel() noexcept {
   return hosted;
+}
+
+void backend::yield_kernel_thread() noexcept {
+  if (virtual_kernel* const simulated = virtual_kernel_here())
+    return simulated->yield();
+  ::syscall(SYS_sched_yield);
 }
 
 } // namespace weft::base

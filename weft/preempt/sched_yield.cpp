@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // sched_yield() of a preemptible thread lets other threads run, not other kernel threads: libraries that spin
-// until another of their threads has come along (MKL's barriers do) then get there without a tick. Everybody
-// else makes the system call, for libraries make it inside their own spin locks as well. In a simulation it
-// lets another worker run: who spins waits for one.
+// until another of their threads has come along (MKL's barriers do) then get there without a tick. So does
+// that of a cooperative thread that asked for it. Everybody else makes the system call, for libraries make it
+// inside their own spin locks as well. In a simulation it lets another worker run: who spins waits for one.
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,16 +11,32 @@
 #include "weft/sched/switch.hpp"
 #include "weft/sched/user_mode.hpp"
 
-// Contexts: all. Switches: in user mode of a preemptible thread, which a cancellation does not unwind here:
-// C code calls this.
+namespace {
+
+// The thread, which is not in the runtime, has said that it may.
+bool may_switch(weft::sched::worker_front& front) noexcept {
+  if (front.attention.any_relaxed(weft::sched::not_a_worker))
+    return false;
+  const weft::unit::descriptor* const current = static_cast<weft::sched::worker&>(front).current;
+  return current != nullptr && current->has(weft::unit::sched_yields);
+}
+
+} // namespace
+
+// Contexts: all. Switches: in user mode of a preemptible thread, and of a cooperative one that asked for it;
+// a cancellation does not unwind it here: C code calls this.
 extern "C" WEFT_API int sched_yield() noexcept {
   if (weft::base::virtual_kernel* const simulated = weft::base::virtual_kernel_here()) {
     simulated->yield();
     return 0;
   }
   weft::sched::worker_front& front = weft::sched::here();
-  if (!front.attention.any_relaxed(weft::sched::user_code))
-    return static_cast<int>(::syscall(SYS_sched_yield));
+  if (!front.attention.any_relaxed(weft::sched::user_code)) {
+    if (!may_switch(front))
+      return static_cast<int>(::syscall(SYS_sched_yield));
+    weft::sched::yield_preempted(false, false);
+    return 0;
+  }
   weft::sched::user_mode& thread = weft::sched::user_mode::behind(front);
   thread.enter_runtime();
   weft::sched::yield_preempted(false, false);

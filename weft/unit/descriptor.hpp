@@ -77,6 +77,7 @@ enum trait : std::uint64_t {
   parent_left = 1 << 25,   // child first: the creator went on before this unit ended
   preemptible = 1 << 26,   // `operations` is a part of more (sched/user_mode.hpp)
   pinned = 1 << 27,        // preempted with the kernel thread's TLS in use: it goes on where it was
+  sched_yields = 1 << 28,  // cooperative, but its sched_yield() lets other threads run
 
   // What a thread must not have to be switched from or to by a fast path.
   slow_mask = kind_mask | cancel_requested | migration_requested | ends_process,
