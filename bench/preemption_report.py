@@ -6,8 +6,8 @@ are none, of the one that others disturbed least, and it is marked by ~."""
 
 import report
 import svg
-from preemption_suite import (ABOVE_TIMER, ALONE, GOALS, INTERVALS, KINDS, NOTHING_WAITS, QUIET, SOURCES, VARIANTS,
-                              WORKERS)
+from preemption_suite import (ABOVE_TIMER, ALONE, GOALS, INTERVALS, KINDS, NOTHING_WAITS, QUIET, SOURCES,
+                              STARTS, VARIANTS, WORKERS)
 
 COLOURS = {"klt_local": "#7fbf8e", "klt_futex": "#16a2a2", "klt_naive": "#8e6c4e",
            "signal_yield": "#2c6fbb", "own_tls": "#c0392b", "own_kernel_thread": "#3a8f4d", "timer": "#555555",
@@ -87,6 +87,15 @@ def overhead_table(data):
                          (0,)) if found else None
 
 
+def preemptions_table(data):
+    lines = [["", *(f"{interval} us" for interval in INTERVALS)]]
+    for form in dict.fromkeys(form for interval in INTERVALS for form in rows_by_form(data, f"overhead-{interval}")):
+        rows = [rows_by_form(data, f"overhead-{interval}").get(form) for interval in INTERVALS]
+        lines.append([form.partition(".")[2],
+                      *(f"{row['extras'].get('preemptions', 0):.0f}" if row else "-" for row in rows)])
+    return report.layout("Preemptions in a round of Fig. 6", lines, (0,)) if len(lines) > 1 else None
+
+
 def alone_table(data):
     lines = [["", *(f"{interval} us" for interval in ALONE)]]
     for kind in KINDS:
@@ -98,13 +107,11 @@ def alone_table(data):
                          (0,)) if len(lines) > 1 else None
 
 
-def arrival_table(data):
-    rows = rows_by_form(data, "arrival")
-    lines = [["", "us", "least"]] + [[kind, text_of(figure(rows[f"arrival.{kind}"]), 1000, 1),
-                                      f"{rows[f'arrival.{kind}'].get('min', 0) / 1000:.1f}"]
-                                     for kind in kinds_in(rows, "arrival")]
-    return report.layout("From the push of a more urgent thread to its first instruction, interval 1 ms", lines,
-                         (0,)) if len(lines) > 1 else None
+def start_table(data):
+    rows = [row for row in data["results"] if row["case"] == "start" and "min" in row]
+    lines = [["", "", "us", "least"]] + [[row["peer"], row["form"], text_of(figure(row), 1000, 1),
+                                          f"{row['min'] / 1000:.1f}"] for row in rows]
+    return report.layout("From ready to the first instruction, high beside low", lines, (0, 1)) if rows else None
 
 
 def verdicts(data):
@@ -122,13 +129,16 @@ def verdicts(data):
             if value:
                 lines.append(f"{kind}: {text_of(value, 1, 2)} % where nobody waits at {interval} us, asked "
                              f"{NOTHING_WAITS}")
+        value = figure(rows_by_form(data, "start").get(f"kick.{kind}"))
+        if value:
+            lines.append(f"{kind}: {text_of(value, 1000, 1)} us from ready to the first instruction, asked {STARTS}")
     return lines
 
 
 def tables(data):
     print("~: others were busy.\n")
     for text in (switch_table(data), tick_table(data), sources_table(data), overhead_table(data),
-                 alone_table(data), arrival_table(data)):
+                 preemptions_table(data), alone_table(data), start_table(data)):
         if text:
             print(text + "\n")
     print("asked:\n  " + "\n  ".join(verdicts(data)) + "\n")

@@ -23,12 +23,14 @@ def _insitu(atoms):
     }
 
 
+START = {
+    "name": "start", "workload": "priorities", "log": True, "counted": False, "others_below": QUIET,
+    "title": "from ready to the first instruction, high beside low", "peers": tuple(HOW),
+    "sizes": {"n": 400, "rounds": 1, "repeats": 1, "workers": 1}, "quick": {"n": 100},
+}
+
 CASES = [
-    {
-        "name": "start", "workload": "priorities", "log": True, "counted": False, "others_below": QUIET,
-        "title": "from ready to the first instruction, high beside low", "peers": tuple(HOW),
-        "sizes": {"n": 400, "rounds": 1, "repeats": 1, "workers": 1}, "quick": {"n": 100},
-    },
+    START,
     *(_insitu(atoms) for atoms in SIZES),
     {  # for its energy_drift, not its time
         "name": "drift-256000", "workload": "insitu", "title": "1,000 steps of 256,000 atoms", "peers": ("weft",),

@@ -53,7 +53,7 @@ constexpr named_source sources[] = {
 std::vector<std::string> forms() {
   std::vector<std::string> all{"overhead.timer"};
   for (const named_kind& k : kinds) {
-    for (const char* what : {"switch.", "tick.", "overhead.", "alone.", "arrival."})
+    for (const char* what : {"switch.", "tick.", "overhead.", "alone."})
       all.push_back(what + std::string(k.name));
     for (const named_source& s : sources) {
       for (const char* what : {"tick.", "overhead."})
@@ -216,35 +216,6 @@ int measure_overhead(bench::recorder& rec, const asked& a) {
   return rec.finish();
 }
 
-int measure_arrival(bench::recorder& rec, const asked& a) {
-  std::atomic<bool> enough{false};
-  std::atomic<int> running{0};
-  const unsigned last = rec.opt().workers; // the caller keeps the first one
-  weft::thread_attributes low = on_worker(last, a.kind), high = on_worker(last, preemption::none);
-  low.level = 10;
-  high.level = -10;
-  weft::thread computes(low, [&] {
-    running = 1;
-    while (!enough.load(std::memory_order_relaxed))
-      workload::compute(100);
-  });
-  while (running == 0)
-    ::usleep(100);
-  for (std::size_t i = 0; i < rec.opt().rounds; ++i) {
-    ::usleep(static_cast<useconds_t>(1500 + i * 7919 % 1000)); // at any moment of an interval
-    std::atomic<std::int64_t> started{0};
-    const std::int64_t pushed = bench::now_ns();
-    weft::thread arrives(high, [&started] { started = bench::now_ns(); });
-    arrives.join();
-    rec.add_sample(static_cast<double>(started - pushed));
-  }
-  enough = true;
-  computes.join();
-  rec.add_ops(rec.opt().rounds);
-  rec.unit("ns");
-  return rec.finish();
-}
-
 } // namespace
 
 int main(int argc, char** argv) {
@@ -255,18 +226,10 @@ int main(int argc, char** argv) {
   o.workers = rec.opt().workers;
   o.pools = weft::sched::arrangement::pool_per_worker;
   o.bind = true;
-  if (a.what == "arrival") {
-    ++o.workers;
-    o.pools = weft::sched::arrangement::custom;
-    o.make_scheduler = [](unsigned) {
-      return std::make_shared<weft::fifo_scheduler>(std::vector<std::shared_ptr<weft::pool>>{
-          weft::make_pool(weft::order::priority, weft::access::mpsc)});
-    };
-  }
   const weft::runtime::scope runtime(o);
   weft::preempt::set_interval(std::chrono::microseconds(a.what == "switch" ? 1'000'000 : rec.opt().n));
   weft::preempt::set_tick_source(a.source);
   if (a.what == "overhead" || a.what == "alone")
     return measure_overhead(rec, a);
-  return a.what == "arrival" ? measure_arrival(rec, a) : measure_gaps(rec, a);
+  return measure_gaps(rec, a);
 }

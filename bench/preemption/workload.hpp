@@ -17,8 +17,6 @@
 //                        `above_timer`: the median of what is more than with such a timer, measured in turn
 //                        with it as well.
 // alone.<kind>           the same with one thread for each worker: nobody waits.
-// arrival.<kind>         from the push of a thread by another kernel thread to its first instruction, on a
-//                        worker whose thread computes.
 //
 // "Lightweight Preemptive User-Level Threads" (Shiina, Iwasaki, Taura, Balaji, PPoPP 2021): Table 1, Fig. 4,
 // Fig. 6.
