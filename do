@@ -187,6 +187,35 @@ skip_suite() { # name reason
   table+=("$(printf '%-18s %7s %7s %7s %8s  %s' "$1" - - - - "skipped: $2")")
 }
 
+# explored LOG: what the model tests say of the executions they went through (tests/model/expect.hpp, mutations.hpp) in
+# ctest's log, a line a program; nothing if there is none.
+explored() {
+  [ -f "$1" ] || return 0
+  awk '
+    / Testing: / { program = $3; sub(/\..*/, "", program) }
+    match($0, /explored [^ ]+: [0-9]+ executions/) {
+      split(substr($0, RSTART, RLENGTH), word, " ")
+      runs[program]++
+      executions[program] += word[3]
+    }
+    /^weakened [^ ]+: [0-9]+ of [0-9]+ found, [0-9]+ excused; [0-9]+ executions$/ {
+      found[program] += $3
+      places[program] += $5
+      excused[program] += $7
+      executions[program] += $9
+    }
+    END {
+      for (program in executions) {
+        line = sprintf("%s: %.0f executions", program, executions[program])
+        if (runs[program] > 0) line = line sprintf(", in %d explorations", runs[program])
+        if (places[program] > 0)
+          line = line sprintf(", and of %d weakened places %d found, %d excused", places[program], found[program],
+            excused[program])
+        print line
+      }
+    }' "$1" | sort
+}
+
 # foreign_suite PORT TRIPLE [target...]: the port for another CPU, cross-compiled and run by qemu-user, in less work a
 # case. qemu takes guard advice that it does not know for granted, so guard pages are made by mprotect(2).
 foreign_suite() {
@@ -206,7 +235,7 @@ foreign_suite() {
 }
 
 verb_test() {
-  local quick=0
+  local quick=0 models
   case ${1:-} in
     --quick) quick=1 ;;
     "") ;;
@@ -215,6 +244,7 @@ verb_test() {
   need_for test
   export WEFT_STRESS_SECONDS=${WEFT_STRESS_SECONDS:-2}
   suite gcc ci-gcc ""
+  models=$(explored build/ci-gcc/Testing/Temporary/LastTest.log) # now: the next suites of this build write it anew
   if [ $quick = 0 ]; then
     # Older kernels have no guard regions in page tables: both fallbacks, on the same build.
     WEFT_GUARD=mprotect suite gcc-mprotect ci-gcc "" -R '^(unit_memory|conformance|fault_injection|stress_mix)\.' -LE '^preempt$'
@@ -238,6 +268,7 @@ verb_test() {
     suite tsan tsan "unit_arch weft_conformance stress_mix unit_api unit_technique unit_memory unit_queue unit_sched unit_sync unit_io unit_trace abt_sync abt_self system_seeded_faults random_cxx random_abt thread_state_o2" \
       -R '^((unit_arch|unit_api|unit_technique|unit_memory|unit_queue|unit_sched|unit_sync|unit_io|unit_trace|conformance|stress_mix|system_seeded_faults|abt_sync|abt_self)\.|random\.(cxx|abt)$|thread_state\.o2\.)'
   fi
+  if [ -n "$models" ]; then printf '\n%s\n' "$models"; fi
   printf '\n%-18s %7s %7s %7s %8s\n' suite passed failed skipped time
   printf '%s\n' "${table[@]}"
   printf '%d passed, %d failed\n' "$passed_all" "$failed_all"
