@@ -12,7 +12,8 @@ usage: ./do VERB
   demo [--quick]            count the UTS trees, one thread a node; writes a page with the results
   test [--quick]            every build and every test; --quick: the gcc build only
   bench [SUITE] [--quick]   benchmarks against the peers that are installed
-  soak [MINUTES]            stress, interleavings, simulation, faults and fuzzing, long and with fresh seeds; 60 minutes unless said
+  soak [MINUTES]            stress, interleavings, simulation, faults and fuzzing, long and with fresh seeds; 60 minutes unless said,
+                            and one whole round of all of it in any case
   install PREFIX            build and install the library and the tool weft
   deps VERB                 install what VERB needs, nothing else
   help                      this text
@@ -186,6 +187,35 @@ skip_suite() { # name reason
   table+=("$(printf '%-18s %7s %7s %7s %8s  %s' "$1" - - - - "skipped: $2")")
 }
 
+# explored LOG: what the model tests say of the executions they went through (tests/model/expect.hpp, mutations.hpp) in
+# ctest's log, a line a program; nothing if there is none.
+explored() {
+  [ -f "$1" ] || return 0
+  awk '
+    / Testing: / { program = $3; sub(/\..*/, "", program) }
+    match($0, /explored [^ ]+: [0-9]+ executions/) {
+      split(substr($0, RSTART, RLENGTH), word, " ")
+      runs[program]++
+      executions[program] += word[3]
+    }
+    /^weakened [^ ]+: [0-9]+ of [0-9]+ found, [0-9]+ excused; [0-9]+ executions$/ {
+      found[program] += $3
+      places[program] += $5
+      excused[program] += $7
+      executions[program] += $9
+    }
+    END {
+      for (program in executions) {
+        line = sprintf("%s: %.0f executions", program, executions[program])
+        if (runs[program] > 0) line = line sprintf(", in %d explorations", runs[program])
+        if (places[program] > 0)
+          line = line sprintf(", and of %d weakened places %d found, %d excused", places[program], found[program],
+            excused[program])
+        print line
+      }
+    }' "$1" | sort
+}
+
 # foreign_suite PORT TRIPLE [target...]: the port for another CPU, cross-compiled and run by qemu-user, in less work a
 # case. qemu takes guard advice that it does not know for granted, so guard pages are made by mprotect(2).
 foreign_suite() {
@@ -205,7 +235,7 @@ foreign_suite() {
 }
 
 verb_test() {
-  local quick=0
+  local quick=0 models
   case ${1:-} in
     --quick) quick=1 ;;
     "") ;;
@@ -214,6 +244,7 @@ verb_test() {
   need_for test
   export WEFT_STRESS_SECONDS=${WEFT_STRESS_SECONDS:-2}
   suite gcc ci-gcc ""
+  models=$(explored build/ci-gcc/Testing/Temporary/LastTest.log) # now: the next suites of this build write it anew
   if [ $quick = 0 ]; then
     # Older kernels have no guard regions in page tables: both fallbacks, on the same build.
     WEFT_GUARD=mprotect suite gcc-mprotect ci-gcc "" -R '^(unit_memory|conformance|fault_injection|stress_mix)\.' -LE '^preempt$'
@@ -232,11 +263,12 @@ verb_test() {
     foreign_suite riscv64 riscv64-linux-gnu
     suite clang ci-clang "" -LE '^(memcheck|model|bench)$'
     export WEFT_CONFORMANCE_SCALE=${WEFT_CONFORMANCE_SCALE:-25}
-    suite asan asan "unit_arch weft_conformance stress_mix simulation unit_api unit_technique unit_memory unit_queue unit_sched unit_sync unit_io abt_tests system_seeded_faults system_interference simulation_points random_cxx random_abt thread_state_o2" \
-      -R '^((unit_arch|unit_api|unit_technique|unit_memory|unit_queue|unit_sched|unit_sync|unit_io|conformance|stress_mix|simulation_points|simulation\.(simulation|simulation_faults|arrangements/set_ups|mix)|system_seeded_faults|system_interference|abt_(init|xstream|sched|pool|thread|self|key|sync|foreign|info|tool))\.|random\.(cxx|abt)$|thread_state\.o2\.)'
+    suite asan asan "unit_arch weft_conformance stress_mix simulation unit_api unit_technique unit_memory unit_queue unit_sched unit_sync unit_io unit_base unit_os unit_unit unit_topology unit_trace unit_runtime abt_tests system_seeded_faults system_interference system_exit system_signals simulation_points random_cxx random_abt thread_state_o2" \
+      -R '^((unit_arch|unit_api|unit_technique|unit_memory|unit_queue|unit_sched|unit_sync|unit_io|unit_base|unit_os|unit_unit|unit_topology|unit_trace|unit_runtime|conformance|stress_mix|simulation_points|simulation\.(simulation|simulation_faults|arrangements/set_ups|mix)|system_seeded_faults|system_interference|system_exit|system_signals|abt_(init|xstream|sched|pool|thread|self|key|sync|foreign|info|tool))\.|random\.(cxx|abt)$|thread_state\.o2\.)'
     suite tsan tsan "unit_arch weft_conformance stress_mix unit_api unit_technique unit_memory unit_queue unit_sched unit_sync unit_io unit_trace abt_sync abt_self system_seeded_faults random_cxx random_abt thread_state_o2" \
       -R '^((unit_arch|unit_api|unit_technique|unit_memory|unit_queue|unit_sched|unit_sync|unit_io|unit_trace|conformance|stress_mix|system_seeded_faults|abt_sync|abt_self)\.|random\.(cxx|abt)$|thread_state\.o2\.)'
   fi
+  if [ -n "$models" ]; then printf '\n%s\n' "$models"; fi
   printf '\n%-18s %7s %7s %7s %8s\n' suite passed failed skipped time
   printf '%s\n' "${table[@]}"
   printf '%d passed, %d failed\n' "$passed_all" "$failed_all"
@@ -278,26 +310,29 @@ verb_bench() {
   exec python3 bench/run.py --bin build/release/bench/bin "${arguments[@]}" "$@"
 }
 
-# What an hour of soak goes through in turn: a name, the preset, what is built ("all" for all), settings of its own (@seed and
-# @round stand for the round's), ctest's arguments. Each sees WEFT_SOAK, the seconds of a long test, a fresh
+# What a round of soak goes through, short parts first: a name, the preset, what is built ("all" for all), settings of its
+# own (@seed and @round stand for the round's), ctest's arguments. Each sees WEFT_SOAK, the seconds of a long test, a fresh
 # WEFT_STRESS_SEED, and the lengths that verb_soak sets. Simulated, a failure comes again with its seed.
 soak_parts=(
-  "stress|dev|all||-L stress"
-  "simulated|dev|all|WEFT_SIM=@seed|-L stress"
-  "simulation|dev|all|WEFT_SIMULATION_SEEDS=@round00|-L simulation"
-  "interleavings|dev|all|WEFT_MODEL_DEPTH=@round|-L model"
-  "random|dev|all||-R ^(random|thread_state)[.]"
+  "stress|dev|all||-L ^stress$"
+  "simulated|dev|all|WEFT_SIM=@seed|-L ^stress$"
+  "fuzz|ci-clang|fuzzers||-L ^fuzz$"
+  "interleavings|dev|all|WEFT_MODEL_DEPTH=@round|-L ^model$"
   "disturbed|dev|all||-R ^(system_(interference|limits|calendar|fork|exit|signals|reopen|wake)|fault_injection|unit_preempt)"
-  "fuzz|ci-clang|fuzzers||-L fuzz"
+  "random|dev|all||-L ^random$"
+  "state|dev|all||-L ^state$"
+  "state-clang|ci-clang|thread_states||-L ^state$"
+  "simulation|dev|all|WEFT_SIMULATION_SEEDS=@round00|-L ^simulation$"
 )
 
 soak_part() { # round name preset settings argument...
-  local round=$1 name=$2 preset=$3 settings=$4 status=0
+  local round=$1 name=$2 preset=$3 settings=$4 status=0 left
   shift 4
   WEFT_STRESS_SEED=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
   settings=${settings//@seed/$WEFT_STRESS_SEED}
   settings=${settings//@round/$round}
-  say "round $round, $name, WEFT_STRESS_SEED=$WEFT_STRESS_SEED $settings, $(((end - SECONDS + 59) / 60)) minutes left"
+  left=$(((end - SECONDS + 59) / 60))
+  say "round $round, $name, WEFT_STRESS_SEED=$WEFT_STRESS_SEED $settings, $((left > 0 ? left : 0)) minutes left"
   # shellcheck disable=SC2086  # none or one
   env $settings ctest --preset "$preset" -j "$JOBS" --timeout 3000 --output-on-failure --no-tests=error "$@" || status=$?
   if [ $status != 0 ]; then
@@ -307,32 +342,48 @@ soak_part() { # round name preset settings argument...
   fi
 }
 
+# The first round goes through all parts, however long they take; a later one ends when the time is up, and is then not
+# counted.
 verb_soak() {
-  local minutes=${1:-60} end round=0 part name preset targets settings arguments parts=()
+  local minutes=${1:-60} start end round=0 whole=0 part name preset targets settings arguments parts=() times="" began lacking=""
+  local -A spent=()
   case $minutes in *[!0-9]* | "") usage; exit 2 ;; esac
   need_for soak
   for part in "${soak_parts[@]}"; do
     IFS='|' read -r name preset targets settings arguments <<<"$part"
-    if [ "$preset" = ci-clang ] && [ -z "$(newest_clang)" ]; then say "no clang: $name is left out"; continue; fi
+    if [ "$preset" = ci-clang ] && [ -z "$(newest_clang)" ]; then
+      say "no clang: $name is left out"
+      lacking+=", $name left out"
+      continue
+    fi
     say "building for $name"
     if [ "$targets" = all ]; then build "$preset"; else build "$preset" "$targets"; fi
     parts+=("$part")
   done
-  end=$((SECONDS + minutes * 60))
+  start=$SECONDS
+  end=$((start + minutes * 60))
   export WEFT_STRESS_SECONDS=${WEFT_STRESS_SECONDS:-30} WEFT_SOAK=${WEFT_SOAK:-20} WEFT_FUZZ_RUNS=${WEFT_FUZZ_RUNS:-500000}
   export WEFT_SIMULATION_POINTS=${WEFT_SIMULATION_POINTS:-1000000000}
   export WEFT_RANDOM_PROGRAMS=${WEFT_RANDOM_PROGRAMS:-1000000} WEFT_STATE_MIGRATIONS=${WEFT_STATE_MIGRATIONS:-10000000}
   export WEFT_STRESS_SEED
-  while [ $SECONDS -lt $end ]; do
+  while [ $whole = 0 ] || [ $SECONDS -lt $end ]; do
     round=$((round + 1))
     for part in "${parts[@]}"; do
+      if [ $whole -gt 0 ] && [ $SECONDS -ge $end ]; then break 2; fi
       IFS='|' read -r name preset targets settings arguments <<<"$part"
+      began=$SECONDS
       # The part may have a | of its own: it is the rest of the line. Words of ctest's, so unquoted.
       # shellcheck disable=SC2086
-      [ $SECONDS -ge $end ] || soak_part $round "$name" "$preset" "$settings" $arguments
+      soak_part $round "$name" "$preset" "$settings" $arguments
+      spent[$name]=$((${spent[$name]:-0} + SECONDS - began))
     done
+    whole=$round
   done
-  say "$round rounds without a failure"
+  for part in "${parts[@]}"; do
+    name=${part%%|*}
+    times+="${times:+, }$name ${spent[$name]} s"
+  done
+  say "whole rounds without a failure: $whole, in $(((SECONDS - start + 30) / 60)) minutes: $times$lacking"
 }
 
 verb_install() {

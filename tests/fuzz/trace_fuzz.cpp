@@ -15,11 +15,13 @@ using namespace weft::trace;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   // exactly as long as the input, and aligned, so that a step beyond it is seen
-  auto* const bytes = static_cast<std::byte*>(std::aligned_alloc(8, size + 8 - size % 8));
-  std::byte* const begin = bytes + (8 - size % 8) % 8 * 0;
-  std::memcpy(begin, data, size);
+  void* bytes = nullptr;
+  if (::posix_memalign(&bytes, 8, size) != 0)
+    std::abort();
+  if (size > 0)
+    std::memcpy(bytes, data, size);
   recording all;
-  if (const char* wrong = parse_raw({begin, size}, all)) {
+  if (const char* wrong = parse_raw({static_cast<const std::byte*>(bytes), size}, all)) {
     if (*wrong == '\0')
       std::abort();
   } else {

@@ -5,10 +5,14 @@
 #pragma once
 
 #include <algorithm>
+#include <csignal>
+#include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <new>
 #include <string>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -32,30 +36,73 @@ struct excuse {
 
 namespace mutations {
 
-/// In a process of its own, since a weakened protocol may well crash or never return, and leaves its memory.
-/// True: one scenario failed. `executions` of all that were run is added.
-inline bool is_found(const mutation& weak, const std::vector<scenario>& scenarios,
-                     std::uint64_t& executions) {
-  auto* const count = static_cast<std::uint64_t*>(
-      ::mmap(nullptr, sizeof(std::uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+enum class fate { found, not_found, undecided };
+
+struct verdict {
+  fate what = fate::undecided;
+  std::string reason; // why it was found, or could not be told
+  std::uint64_t executions = 0;
+};
+
+constexpr unsigned patience = 120; // seconds, for a loop that the checker does not see
+
+// What the process with the weakened protocol tells.
+struct findings {
+  std::uint64_t executions = 0;
+  char reason[160] = "";
+};
+
+/// What a program's own faults end it with; other signals come from without.
+inline bool is_crash(int signal) {
+  return signal == SIGSEGV || signal == SIGBUS || signal == SIGABRT || signal == SIGILL || signal == SIGFPE ||
+         signal == SIGTRAP;
+}
+
+/// In a process of its own, since a weakened protocol may well crash, which counts as found, or never return,
+/// which does not: a loaded machine would look the same.
+inline verdict try_out(const mutation& weak, const std::vector<scenario>& scenarios) {
+  void* const shared =
+      ::mmap(nullptr, sizeof(findings), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED)
+    return {fate::undecided, "no memory to share with the process that tries it", 0};
+  auto* const told = ::new (shared) findings;
   std::fflush(nullptr);
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(120); // a loop that the checker does not see
+    ::alarm(patience);
     sites::weaken(&weak);
     for (const scenario& s : scenarios) {
       const result outcome = explore(s.how, s.body, true);
-      *count += outcome.executions;
-      if (outcome.failed)
+      told->executions += outcome.executions;
+      if (outcome.failed) {
+        const std::string first_line = outcome.reason.substr(0, outcome.reason.find('\n'));
+        std::snprintf(told->reason, sizeof told->reason, "%s", first_line.c_str());
         ::_exit(1);
+      }
     }
     ::_exit(0);
   }
   int status = 0;
-  EXPECT_EQ(::waitpid(child, &status, 0), child);
-  executions += *count;
-  ::munmap(count, sizeof *count);
-  return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+  const bool waited = child > 0 && ::waitpid(child, &status, 0) == child;
+  verdict v;
+  v.executions = told->executions;
+  if (!waited) {
+    v.reason = "no process to try it in";
+  } else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
+    v.reason = "did not end within " + std::to_string(patience) + " s";
+  } else if (WIFSIGNALED(status)) {
+    v.what = is_crash(WTERMSIG(status)) ? fate::found : fate::undecided;
+    v.reason = std::string("ended by a signal: ") + ::strsignal(WTERMSIG(status));
+  } else if (WEXITSTATUS(status) == 0) {
+    v.what = fate::not_found;
+  } else if (WEXITSTATUS(status) == 1) {
+    v.what = fate::found;
+    v.reason = told->reason;
+  } else {
+    v.reason = "the process that tried it ended with " + std::to_string(WEXITSTATUS(status));
+  }
+  ::munmap(shared, sizeof(findings));
+  return v;
 }
 
 inline std::vector<mutation> all_of(const std::vector<scenario>& scenarios) {
@@ -100,14 +147,20 @@ inline void expect_every_weakening_is_found(const std::vector<scenario>& scenari
         std::find_if(excused.begin(), excused.end(), [&](const excuse& e) { return name == e.site; });
     if (listed != excused.end() && depth() == 0)
       continue;
-    const bool caught =
-        mutations::is_found(weak, listed == excused.end() ? scenarios : deeper, executions);
-    found += caught ? 1 : 0;
-    std::printf("%s: %s\n", caught ? "found" : "not found", name.c_str());
-    if (listed == excused.end()) {
-      EXPECT_TRUE(caught) << "not found, and not excused: " << name;
-    } else if (caught) {
-      std::printf("excused, but found at this depth: %s\n", name.c_str());
+    const bool is_excused = listed != excused.end();
+    const mutations::verdict v = mutations::try_out(weak, is_excused ? deeper : scenarios);
+    executions += v.executions;
+    if (v.what == mutations::fate::found) {
+      ++found;
+      std::printf("found: %s: %s\n", name.c_str(), v.reason.c_str());
+      if (is_excused)
+        std::printf("excused, but found at this depth: %s\n", name.c_str());
+    } else if (v.what == mutations::fate::not_found) {
+      std::printf("not found: %s\n", name.c_str());
+      EXPECT_TRUE(is_excused) << "not found, and not excused: " << name;
+    } else {
+      std::printf("undecided: %s: %s\n", name.c_str(), v.reason.c_str());
+      EXPECT_TRUE(is_excused) << "undecided, which is no finding: " << name << ": " << v.reason;
     }
   }
   for (const excuse& e : excused) {

@@ -18,6 +18,12 @@ stack_record* last_of(stack_record* chain) noexcept {
   return chain;
 }
 
+// Whether the calling code runs on it.
+bool is_run_on(const stack_record& stack) noexcept {
+  const auto* const here = static_cast<const std::byte*>(__builtin_frame_address(0));
+  return here >= stack.low && here < reinterpret_cast<const std::byte*>(&stack);
+}
+
 bool something_to_look_at() noexcept {
   return canaries_in_use() || watermark_enabled() || wipe_enabled();
 }
@@ -123,20 +129,25 @@ void stack_bin::push_hooked(stack_record* stack) noexcept {
   }
 }
 
+// Not the stack that was freed last where its thread still runs on it and looks for the next: to clean it
+// would take the ground from under the caller.
 stack_record* stack_bin::pop_hooked() noexcept {
-  if (previous_ == nullptr) {
+  const bool cleans = watermark_enabled() || wipe_enabled();
+  const bool newest_is_run_on = cleans && previous_ != nullptr && is_run_on(*previous_);
+  stack_record** from = newest_is_run_on ? &previous_->next : &previous_;
+  if (*from == nullptr) {
     std::size_t count = 0;
-    previous_ = take_from_depot(count);
-    if (previous_ == nullptr) {
+    *from = take_from_depot(count);
+    if (*from == nullptr) {
       return nullptr;
     }
-    previous_count_.store_relaxed(count);
+    previous_count_.store_relaxed(previous_count_.load_relaxed() + count);
   }
-  stack_record* stack = previous_;
-  previous_ = stack->next;
+  stack_record* stack = *from;
+  *from = stack->next;
   previous_count_.store_relaxed(previous_count_.load_relaxed() - 1);
   annotate::unpoison(stack->low, stack->usable());
-  if (watermark_enabled() || wipe_enabled()) {
+  if (cleans) {
     clean(*stack); // here and not at free: whoever freed it was still running on it
   }
   return stack;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <string_view>
 #include <vector>
 
@@ -108,6 +109,30 @@ TEST_P(wiping, hands_no_stack_on) {
   stack_record* stack = cache.allocate();
   EXPECT_FALSE(cache.may_hand_on(*stack));
   cache.free(stack);
+}
+
+// Who ends looks for the next thread, and for a stack for it, while still on his own.
+TEST_P(wiping, leaves_alone_the_stack_of_who_asks) {
+  set_wipe(true);
+  stack_depot depot{options()};
+  static stack_cache* cache;
+  static stack_record* mine;
+  static stack_record* others[100];
+  stack_cache here{depot};
+  cache = &here;
+  mine = here.allocate();
+  ASSERT_NE(mine, nullptr);
+  testing::run_on(*mine, [] {
+    cache->free(mine);
+    for (stack_record*& other : others) // more than come from the depot at once
+      other = cache->allocate();
+  });
+  for (stack_record* other : others) {
+    ASSERT_NE(other, nullptr);
+    EXPECT_NE(other, mine);
+    here.free(other);
+  }
+  EXPECT_EQ(here.cached(), std::size(others) + 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(pages, wiping, ::testing::Values(stack_pages::normal, stack_pages::transparent));
