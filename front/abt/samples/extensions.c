@@ -139,6 +139,28 @@ static void techniques_of_pools(void) {
   CHECK(technique == ABTX_TECHNIQUE_DEFAULT && atomic_load(&done) == 1);
 }
 
+static void spin_until_set(void* flag) {
+  while (!atomic_load((atomic_int*)flag)) {
+  }
+}
+
+static void preemption(void) {
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  // [sample abtx-preemption]
+  atomic_int go_on = 0;
+  ABT_thread_attr attr;
+  OK(ABT_thread_attr_create(&attr));
+  OK(ABTX_thread_attr_set_preemption(attr, ABTX_PREEMPTION_OWN_TLS));
+  ABT_thread spinner, other;
+  OK(ABT_thread_create(team.pool, spin_until_set, &go_on, attr, &spinner));
+  OK(ABT_thread_create(team.pool, set_flag, &go_on, ABT_THREAD_ATTR_NULL, &other));
+  OK(ABT_thread_free(&spinner)); // ends, on one stream too
+  OK(ABT_thread_free(&other));
+  OK(ABT_thread_attr_free(&attr));
+  // [/sample]
+#endif
+}
+
 int main(int argc, char** argv) {
   OK(ABT_init(argc, argv));
   team_start(&team, 2);
@@ -148,6 +170,7 @@ int main(int argc, char** argv) {
   detach();
   techniques();
   techniques_of_pools();
+  preemption();
   team_stop(&team);
   OK(ABT_finalize());
   return 0;
