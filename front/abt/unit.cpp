@@ -222,6 +222,7 @@ void run_preemptible(descriptor& u) {
   if (unit_info* info = c.info.load(std::memory_order_acquire)) // the user's destructors, in user mode
     end_with_info(u, *info);
   sched::enter_runtime_for_good();
+  sched::user_mode::prepare_end(u); // it yields, and may migrate meanwhile: no pool may have let it go
   count_end(u);
 }
 

@@ -267,7 +267,10 @@ TEST(ABTX_thread_attr_set_preemption, own_kernel_thread_is_kept) {
 struct marked {
   std::atomic<int>* destroyed = nullptr;
   int value = 0;
+  const body* at_end = nullptr;
   ~marked() {
+    if (at_end != nullptr)
+      (*at_end)();
     if (destroyed != nullptr)
       ++*destroyed;
   }
@@ -305,6 +308,38 @@ TEST(ABTX_thread_attr_set_preemption, bound_tls_is_made_anew_and_destroyed) {
   for (ABT_thread& t : all)
     EXPECT_OK(ABT_thread_free(&t));
   EXPECT_EQ(destroyed, n + 1);
+}
+
+// Its end takes a while. It belongs to its pool until then, and to another if it is told to go there.
+TEST(ABTX_thread_attr_set_preemption, bound_tls_may_migrate_at_its_end) {
+  if (not_on_this_machine())
+    GTEST_SKIP();
+  const runtime rt;
+  const streams es(2);
+  const preemptible some(ABTX_PREEMPTION_BOUND_TLS);
+  std::atomic<ABT_thread> t = ABT_THREAD_NULL;
+  int code = -1;
+  body move = [&] {
+    code = ABT_thread_migrate_to_pool(t, es.pool(1));
+    while (code == ABT_SUCCESS && last_pool_of(t) != es.pool(1))
+      std::this_thread::yield();
+  };
+  body uses = [&] {
+    while (t == ABT_THREAD_NULL)
+      EXPECT_OK(ABT_self_yield());
+    its_own().at_end = &move;
+  };
+  ABT_thread made = ABT_THREAD_NULL;
+  ASSERT_OK(ABT_thread_create(es.pool(0), run_function, &uses, some.attr(), &made));
+  t = made;
+  EXPECT_OK(ABT_thread_join(made));
+  EXPECT_OK(code);
+  for (const std::size_t i : {0U, 1U}) {
+    std::size_t left = SIZE_MAX;
+    EXPECT_OK(ABT_pool_get_total_size(es.pool(i), &left));
+    EXPECT_EQ(left, 0U) << i;
+  }
+  EXPECT_OK(ABT_thread_free(&made));
 }
 
 TEST(ABTX_thread_attr_set_preemption, a_technique_of_each_kind) {
