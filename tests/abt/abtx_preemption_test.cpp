@@ -342,6 +342,35 @@ TEST(ABTX_thread_attr_set_preemption, bound_tls_may_migrate_at_its_end) {
   EXPECT_OK(ABT_thread_free(&made));
 }
 
+// Whatever its attributes say; ten intervals are long enough for a tick, if there were any.
+TEST(ABTX_thread_attr_set_preemption, nothing_interrupts_what_runs_to_completion) {
+  if (not_on_this_machine())
+    GTEST_SKIP();
+  for (const ABTX_preemption kind : kinds) {
+    const runtime rt;
+    ASSERT_OK(ABTX_preemption_set_interval(200e-6));
+    const preemptible some(kind);
+    body sleeps = [] { ABT_self_suspend(); };
+    ABT_thread keeps_ticks_coming = some.create(sleeps);
+    yield_until([&] { return state_of(keeps_ticks_coming) == ABT_THREAD_STATE_BLOCKED; });
+    ASSERT_OK(ABTX_thread_attr_set_technique(some.attr(), ABTX_TECHNIQUE_RUN_TO_COMPLETION));
+    std::atomic<bool> other_ran{false};
+    body runs = [&] { other_ran = true; };
+    ABT_thread other = ABT_THREAD_NULL;
+    body computes = [&] {
+      other = new_thread(self_pool(), runs);
+      for (const double until = ABT_get_wtime() + 2e-3; ABT_get_wtime() < until;) {
+      }
+      EXPECT_FALSE(other_ran);
+    };
+    ABT_thread t = some.create(computes);
+    EXPECT_OK(ABT_thread_free(&t));
+    EXPECT_OK(ABT_thread_free(&other));
+    EXPECT_OK(ABT_thread_resume(keeps_ticks_coming));
+    EXPECT_OK(ABT_thread_free(&keeps_ticks_coming));
+  }
+}
+
 TEST(ABTX_thread_attr_set_preemption, a_technique_of_each_kind) {
   if (not_on_this_machine())
     GTEST_SKIP();
