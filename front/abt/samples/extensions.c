@@ -144,8 +144,22 @@ static void spin_until_set(void* flag) {
   }
 }
 
+static int machine_has_preemption(void) {
+  atomic_int done = 0;
+  ABT_thread_attr attr;
+  OK(ABT_thread_attr_create(&attr));
+  OK(ABTX_thread_attr_set_preemption(attr, ABTX_PREEMPTION_OWN_TLS));
+  ABT_thread thread;
+  const int code = ABT_thread_create(team.pool, set_flag, &done, attr, &thread);
+  if (code == ABT_SUCCESS)
+    OK(ABT_thread_free(&thread));
+  OK(ABT_thread_attr_free(&attr));
+  return code != ABT_ERR_FEATURE_NA;
+}
+
 static void preemption(void) {
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  if (!machine_has_preemption())
+    return;
   // [sample abtx-preemption]
   atomic_int go_on = 0;
   ABT_thread_attr attr;
@@ -158,7 +172,6 @@ static void preemption(void) {
   OK(ABT_thread_free(&other));
   OK(ABT_thread_attr_free(&attr));
   // [/sample]
-#endif
 }
 
 int main(int argc, char** argv) {
