@@ -310,6 +310,30 @@ TEST(ABTX_thread_attr_set_preemption, bound_tls_is_made_anew_and_destroyed) {
   EXPECT_EQ(destroyed, n + 1);
 }
 
+// More than WEFT_PREEMPTION_DONORS cannot be had at a time.
+TEST(ABTX_thread_attr_set_preemption, bound_tls_that_cannot_be_revived_has_ended) {
+  if (not_on_this_machine())
+    GTEST_SKIP();
+  const runtime rt;
+  const preemptible some(ABTX_PREEMPTION_BOUND_TLS);
+  body nothing = [] {};
+  body sleeps = [] { ABT_self_suspend(); };
+  ABT_thread ended = some.create(nothing);
+  EXPECT_OK(ABT_thread_join(ended));
+  std::vector<ABT_thread> all;
+  ABT_thread next = ABT_THREAD_NULL;
+  while (ABT_thread_create(self_pool(), run_function, &sleeps, some.attr(), &next) == ABT_SUCCESS)
+    all.push_back(next);
+  EXPECT_ABT(ABT_ERR_SYS, ABT_thread_revive(self_pool(), run_function, &nothing, &ended));
+  EXPECT_EQ(state_of(ended), ABT_THREAD_STATE_TERMINATED);
+  for (ABT_thread& t : all) {
+    resume_when_blocked(t);
+    EXPECT_OK(ABT_thread_free(&t));
+  }
+  EXPECT_OK(ABT_thread_revive(self_pool(), run_function, &nothing, &ended));
+  EXPECT_OK(ABT_thread_free(&ended));
+}
+
 // Its end takes a while. It belongs to its pool until then, and to another if it is told to go there.
 TEST(ABTX_thread_attr_set_preemption, bound_tls_may_migrate_at_its_end) {
   if (not_on_this_machine())
