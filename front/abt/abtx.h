@@ -87,9 +87,16 @@ typedef enum ABTX_technique {
 typedef enum ABTX_preemption {
   ABTX_PREEMPTION_COOPERATIVE = 0,  /* others run only when it yields, waits or ends */
   ABTX_PREEMPTION_SIGNAL_YIELD = 1, /* also while it computes, if they wait; for code that uses nothing that
-                                       is kept per kernel thread: not malloc, stdio, recursive locks */
-  ABTX_PREEMPTION_OWN_TLS = 2       /* the same for any code: it keeps its thread-local storage while it is
+                                       is kept per kernel thread: not malloc, stdio, recursive locks. One
+                                       that was preempted goes on on its stream */
+  ABTX_PREEMPTION_OWN_TLS = 2,      /* the same for any code: it keeps its thread-local storage while it is
                                        preempted. docs/guide/preemption.md */
+  ABTX_PREEMPTION_OWN_KERNEL_THREAD = 3, /* it keeps its kernel thread while it is preempted, and its
+                                            stream goes on on another one, for code that knows its own:
+                                            robust mutexes, gettid(). Dearer */
+  ABTX_PREEMPTION_BOUND_TLS = 4 /* as OWN_TLS, with thread-local variables of its own, from its creation to
+                                   its end. To create or revive it and to end take a kernel thread's time,
+                                   and may switch */
 } ABTX_preemption;
 
 /** Sets how ULTs that are created into `pool` without attributes of their own, or with DEFAULT, start and
@@ -113,7 +120,7 @@ ABT_API_PUBLIC int ABTX_thread_attr_get_technique(ABT_thread_attr attr, ABTX_tec
 
 /** Sets what may interrupt ULTs created with `attr`; nothing interrupts tasklets. A stack size in `attr` is
  *  exclusive of what an interrupt needs; a stack that the user supplies must have room for it (some 8 KiB).
- *  FEATURE_NA when a ULT is created: not on this machine.
+ *  When a ULT is created or revived, FEATURE_NA: not on this machine; SYS: no kernel thread for it.
  *  Contexts: init. Switches: never. Errors: INV_THREAD_ATTR, INV_ARG. */
 ABT_API_PUBLIC int ABTX_thread_attr_set_preemption(ABT_thread_attr attr, ABTX_preemption preemption);
 

@@ -292,6 +292,7 @@ int create_many(int count, ABT_pool* pools, void (**functions)(void*), void** ar
     }
   } catch (...) {
     for (descriptor* u : made) {
+      weft::sched::user_mode::detach(*u);
       settle_end(*u);
       free_ended_unit(*u);
     }

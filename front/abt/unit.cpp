@@ -222,6 +222,7 @@ void run_preemptible(descriptor& u) {
   if (unit_info* info = c.info.load(std::memory_order_acquire)) // the user's destructors, in user mode
     end_with_info(u, *info);
   sched::enter_runtime_for_good();
+  sched::user_mode::prepare_end(u); // it yields, and may migrate meanwhile: no pool may have let it go
   count_end(u);
 }
 
@@ -337,11 +338,17 @@ void revive_unit(descriptor& u, pool& home, void (*function)(void*), void* argum
   const unit::operations& operations = *u.operations;
   sched::release_kept_stack(u);
   unit::initialise(u, operations, &home, kept);
-  if (unit::has_stack_at_creation(u.technique()))
-    sched::reserve_stack(u);
+  try {
+    make_preemptible(u);
+    if (unit::has_stack_at_creation(u.technique()))
+      sched::reserve_stack(u);
+  } catch (...) {
+    sched::user_mode::detach(u);
+    static_cast<void>(u.join.finish()); // it has ended, as before
+    throw;
+  }
   closure_of(u).function = function;
   closure_of(u).argument = argument;
-  make_preemptible(u);
   home.count_unit(sched::here(), 1);
   announce_push(u, why);
   tell_tool(u, ABT_TOOL_EVENT_THREAD_REVIVE);

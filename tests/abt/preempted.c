@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Preloaded into the tests of the C API: every ULT that they create may be preempted, as ABTX_TEST_PREEMPTION
- * says (1: SIGNAL_YIELD, 2: OWN_TLS), so each of their calls comes from such a ULT's own code. */
+ * says (the number of an ABTX_preemption), so each of their calls comes from such a ULT's own code. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>

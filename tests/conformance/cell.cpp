@@ -118,7 +118,9 @@ std::vector<pool_kind> all_pool_kinds() {
   return kinds;
 }
 
-std::shared_ptr<pool> make_pool_of(pool_kind kind) {
+namespace {
+
+std::shared_ptr<pool> make_bare_pool_of(pool_kind kind) {
   switch (kind) {
   case pool_kind::fifo_private:
     return make_pool(order::fifo, access::priv);
@@ -150,6 +152,20 @@ std::shared_ptr<pool> make_pool_of(pool_kind kind) {
     return std::make_shared<user_pool>();
   }
   return nullptr;
+}
+
+} // namespace
+
+std::shared_ptr<pool> make_pool_of(pool_kind kind) {
+  std::shared_ptr<pool> made = make_bare_pool_of(kind);
+  made->set_default_technique(default_technique());
+  return made;
+}
+
+// The default runtime has read the knob.
+technique_id default_technique() {
+  static const technique_id t = runtime::default_group().member(0).hot->default_technique();
+  return t;
 }
 
 int scaled(int n) {

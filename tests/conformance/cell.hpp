@@ -65,7 +65,7 @@ std::ostream& operator<<(std::ostream& out, const cell& c);
 std::string name_of(const ::testing::TestParamInfo<cell>& info);
 std::vector<cell> all_cells();
 std::vector<pool_kind> all_pool_kinds();
-std::shared_ptr<pool> make_pool_of(pool_kind kind);
+std::shared_ptr<pool> make_pool_of(pool_kind kind); // threads have the default technique there
 
 // `n` scaled by WEFT_CONFORMANCE_SCALE (percent; less under ThreadSanitizer), at least 1.
 int scaled(int n);
@@ -87,6 +87,9 @@ bool eventually(Condition condition) {
 // WEFT_CONFORMANCE_PREEMPTION: none (the default), signal_yield, own_tls, own_kernel_thread or
 // bound_tls. Nearly all threads of the suite are of that kind then, under ticks at 200 us.
 preemption kind_of_preemption();
+
+// What WEFT_TECHNIQUE says: the default technique of all pools of the suite.
+technique_id default_technique();
 
 // Counts units, stacks, timers and kernel threads before and after.
 class counted : public ::testing::Test {

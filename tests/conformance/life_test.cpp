@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Conformance: how units begin and end. create, join, detach, nested creation, exit, names, local storage,
 // tasklets.
+#include <cctype>
+#include <cstdlib>
+
 #include "tests/conformance/cell.hpp"
+#include "weft/sched/user_mode.hpp"
 #include "weft/thread_specific.hpp"
 
 namespace weft::conformance {
@@ -23,6 +27,27 @@ TEST_P(life, create_and_join) {
       t.join();
   });
   EXPECT_EQ(sum, count * (count - 1) / 2);
+}
+
+// As WEFT_TECHNIQUE spells it.
+std::string word_of(technique_id t) {
+  std::string word = to_string(t);
+  for (char& c : word)
+    c = c == '-' || c == ' ' ? '_' : static_cast<char>(std::tolower(c));
+  return word + (word.ends_with("_l") ? "azy" : word.ends_with("_e") ? "ager_release" : "");
+}
+
+TEST_P(life, of_the_technique_and_kind_that_the_run_asks_for) {
+  const char* const asked = std::getenv("WEFT_TECHNIQUE");
+  EXPECT_EQ(word_of(default_technique()), asked != nullptr ? asked : "automatic");
+  const auto technique_here = [] { return sched::here().current->technique(); };
+  for_each_thread(8, [&](int) {
+    EXPECT_EQ(technique_here(), default_technique());
+    const sched::user_mode* const preempted = sched::user_mode::of(*sched::here().current);
+    EXPECT_EQ(preempted != nullptr ? preempted->kind() : preemption::none, kind_of_preemption());
+    thread child([&] { EXPECT_EQ(technique_here(), default_technique()); }); // by the inlined way
+    child.join();
+  });
 }
 
 TEST_P(life, a_closure_of_any_size_is_destroyed_once) {

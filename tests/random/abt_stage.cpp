@@ -162,7 +162,8 @@ dialect dialect_here() {
   d.locks = {lock_kind::mutex, lock_kind::recursive, lock_kind::shared};
   d.semaphores = {semaphore_kind::condition};
   if (arch::can_preempt && arch::can_set_thread_pointer())
-    d.preemptions = {ABTX_PREEMPTION_SIGNAL_YIELD, ABTX_PREEMPTION_OWN_TLS};
+    d.preemptions = {ABTX_PREEMPTION_SIGNAL_YIELD, ABTX_PREEMPTION_OWN_TLS, ABTX_PREEMPTION_OWN_KERNEL_THREAD,
+                     ABTX_PREEMPTION_BOUND_TLS};
   return d;
 }
 

@@ -126,8 +126,8 @@ dialect dialect_here() {
     d.locks.push_back(static_cast<lock_kind>(k));
   for (unsigned k = 0; k < semaphore_kinds; ++k)
     d.semaphores.push_back(static_cast<semaphore_kind>(k));
-  for (const preemption kind :
-       {preemption::signal_yield, preemption::own_tls, preemption::own_kernel_thread}) {
+  for (const preemption kind : {preemption::signal_yield, preemption::own_tls, preemption::own_kernel_thread,
+                                preemption::bound_tls}) {
     if (can_preempt(kind))
       d.preemptions.push_back(static_cast<std::uint8_t>(kind));
   }

@@ -191,10 +191,14 @@ void user_mode::finish() noexcept {
   return block_ != nullptr ? arch::thread_pointer() == block_->thread_pointer : weft_worker_here->is_here();
 }
 
+void user_mode::prepare_end(descriptor& self) noexcept {
+  if (tls_block* const block = std::exchange(of(self)->bound_, nullptr))
+    unbind_block(*block, true);
+}
+
 // For the thread itself, at its end.
 void user_mode::finish_running() noexcept {
-  if (tls_block* const block = std::exchange(bound_, nullptr))
-    unbind_block(*block, true);
+  prepare_end(unit_);
   finish();
 }
 

@@ -78,6 +78,9 @@ class WEFT_API user_mode : public os::on_own_heap {
   static void attach(descriptor& u, preemption kind);
   // Undoes it, for one that is not submitted after all.
   static void detach(descriptor& u) noexcept;
+  // For a thread in the runtime for good, before its front tells anybody that it has ended: gives back what
+  // takes time. Switches: bound_tls: yes.
+  static void prepare_end(descriptor& self) noexcept;
   // Null: `u` is cooperative, or its function has ended. Contexts: who runs or holds `u`, and handlers of
   // signals on its worker.
   static user_mode* of(const descriptor& u) noexcept;

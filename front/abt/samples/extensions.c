@@ -139,6 +139,41 @@ static void techniques_of_pools(void) {
   CHECK(technique == ABTX_TECHNIQUE_DEFAULT && atomic_load(&done) == 1);
 }
 
+static void spin_until_set(void* flag) {
+  while (!atomic_load((atomic_int*)flag)) {
+  }
+}
+
+static int machine_has_preemption(void) {
+  atomic_int done = 0;
+  ABT_thread_attr attr;
+  OK(ABT_thread_attr_create(&attr));
+  OK(ABTX_thread_attr_set_preemption(attr, ABTX_PREEMPTION_OWN_TLS));
+  ABT_thread thread;
+  const int code = ABT_thread_create(team.pool, set_flag, &done, attr, &thread);
+  if (code == ABT_SUCCESS)
+    OK(ABT_thread_free(&thread));
+  OK(ABT_thread_attr_free(&attr));
+  return code != ABT_ERR_FEATURE_NA;
+}
+
+static void preemption(void) {
+  if (!machine_has_preemption())
+    return;
+  // [sample abtx-preemption]
+  atomic_int go_on = 0;
+  ABT_thread_attr attr;
+  OK(ABT_thread_attr_create(&attr));
+  OK(ABTX_thread_attr_set_preemption(attr, ABTX_PREEMPTION_OWN_TLS));
+  ABT_thread spinner, other;
+  OK(ABT_thread_create(team.pool, spin_until_set, &go_on, attr, &spinner));
+  OK(ABT_thread_create(team.pool, set_flag, &go_on, ABT_THREAD_ATTR_NULL, &other));
+  OK(ABT_thread_free(&spinner)); // ends, on one stream too
+  OK(ABT_thread_free(&other));
+  OK(ABT_thread_attr_free(&attr));
+  // [/sample]
+}
+
 int main(int argc, char** argv) {
   OK(ABT_init(argc, argv));
   team_start(&team, 2);
@@ -148,6 +183,7 @@ int main(int argc, char** argv) {
   detach();
   techniques();
   techniques_of_pools();
+  preemption();
   team_stop(&team);
   OK(ABT_finalize());
   return 0;
