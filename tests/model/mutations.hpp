@@ -58,13 +58,13 @@ inline bool is_found(const mutation& weak, const std::vector<scenario>& scenario
   return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
 }
 
-inline std::vector<mutation> all_of(const std::vector<scenario>& scenarios) {
+inline std::vector<mutation> all_of(const std::vector<scenario>& scenarios, bool logic = false) {
   sites::start_noting();
   for (const scenario& s : scenarios) {
     const result outcome = explore(s.how, s.body);
     EXPECT_FALSE(outcome.failed) << outcome.reason;
   }
-  return sites::stop_noting();
+  return sites::stop_noting(logic);
 }
 
 /// Mutations by name. Two places of one name are told apart by their order: the second is "... (2)".
@@ -100,8 +100,7 @@ inline void expect_every_weakening_is_found(const std::vector<scenario>& scenari
         std::find_if(excused.begin(), excused.end(), [&](const excuse& e) { return name == e.site; });
     if (listed != excused.end() && depth() == 0)
       continue;
-    const bool caught =
-        mutations::is_found(weak, listed == excused.end() ? scenarios : deeper, executions);
+    const bool caught = mutations::is_found(weak, listed == excused.end() ? scenarios : deeper, executions);
     found += caught ? 1 : 0;
     std::printf("%s: %s\n", caught ? "found" : "not found", name.c_str());
     if (listed == excused.end()) {
@@ -116,6 +115,26 @@ inline void expect_every_weakening_is_found(const std::vector<scenario>& scenari
   }
   std::printf("weakened %s: %zu of %zu found, %zu excused; %llu executions\n", name_of_test().c_str(), found,
               all.size(), excused.size(), static_cast<unsigned long long>(executions));
+}
+
+/// Bugs of logic, by the names of their places and kinds (checker/sites.hpp): each must be found.
+inline void expect_bugs_are_found(const std::vector<scenario>& scenarios,
+                                  std::initializer_list<const char*> bugs) {
+  const auto all = mutations::named(mutations::all_of(scenarios, true));
+  std::uint64_t executions = 0;
+  for (const std::string name : bugs) {
+    const auto seeded =
+        std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == name; });
+    if (seeded == all.end()) {
+      ADD_FAILURE() << "there is no such place: " << name;
+      continue;
+    }
+    const bool caught = mutations::is_found(seeded->second, scenarios, executions);
+    std::printf("%s: %s\n", caught ? "found" : "not found", name.c_str());
+    EXPECT_TRUE(caught) << "not found: " << name;
+  }
+  std::printf("seeded %s: %zu bugs; %llu executions\n", name_of_test().c_str(), bugs.size(),
+              static_cast<unsigned long long>(executions));
 }
 
 } // namespace weft::model
