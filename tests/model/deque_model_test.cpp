@@ -128,6 +128,11 @@ TEST_P(deque_model, two_items_two_thieves) {
   expect_passes(bounds(3, 1), [payer = GetParam()] { pops_against_thieves(payer, 2, 2, 2, 1); });
 }
 
+/// Three threads, two operations each.
+TEST_P(deque_model, three_items_two_thieves_twice) {
+  expect_passes(bounds(2, 1), [payer = GetParam()] { pops_against_thieves(payer, 3, 2, 2, 2); });
+}
+
 void push_is_published(fence_payer payer) {
   fixture<queue::deque_fences> f(payer);
   {

@@ -22,6 +22,7 @@ namespace {
 using model::bounds;
 using model::check;
 using model::exactly;
+using model::expect_bugs_are_found;
 using model::expect_every_weakening_is_found;
 using model::expect_passes;
 using model::expect_walks_pass;
@@ -33,6 +34,9 @@ struct moving {
   int rounds = 0;
   model::var<int> runs = 0; // plain: two at once, or an unordered hand-over, is a race
   bool ended = false;
+  // Of requests, to be checked where no load is stale; the checker runs one model thread at a time.
+  int asking = 0;
+  sched::pool* asked = nullptr; // the last that was asked for
 };
 
 struct world {
@@ -41,6 +45,7 @@ struct world {
   std::array<moving, 2> units;
   unsigned left = 0;
   int callbacks = 0;
+  bool heeded = false; // check that no request is passed over
 
   world(std::array<sched::access, 2> modes, unsigned count, int rounds) {
     static constexpr unit::operations nothing{nullptr, nullptr, nullptr};
@@ -68,10 +73,15 @@ struct world {
     sched::worker& w = **workers[which];
     sched::weft_current_worker = &w;
     while (left != 0) {
+      const std::array<sched::pool*, 2> asked{where_asked(0), where_asked(1)};
       unit::descriptor* const u = pools[which]->pop(w);
       if (u == nullptr) {
         model::relax();
       } else if (!moves_first(*u)) {
+        const auto index = static_cast<std::size_t>(reinterpret_cast<moving*>(u) - units.data());
+        sched::pool* const wanted = asked[index];
+        check(!heeded || wanted == nullptr || wanted != where_asked(index) || wanted == u->home,
+              "a request was passed over");
         run(w, *u);
       }
     }
@@ -80,10 +90,19 @@ struct world {
 
   void ask(unsigned which, unsigned target) {
     const auto callback = [](unit::descriptor&, void* self) { ++static_cast<world*>(self)->callbacks; };
+    moving& m = units[which];
+    ++m.asking;
     try {
-      sched::request_migration(units[which].unit, *pools[target], callback, this);
+      sched::request_migration(m.unit, *pools[target], callback, this);
+      m.asked = pools[target].get();
     } catch (const std::system_error&) { // it has ended
     }
+    --m.asking;
+  }
+
+  /// The pool that the unit was asked to go to, if that is certain.
+  sched::pool* where_asked(std::size_t which) const {
+    return units[which].asking != 0 ? nullptr : units[which].asked;
   }
 
  private:
@@ -121,8 +140,10 @@ struct world {
 constexpr auto shared = sched::access::mpmc;
 constexpr auto owned = sched::access::mpsc;
 
-void two_workers_and_a_requester(std::array<sched::access, 2> modes, unsigned units, int rounds) {
+void two_workers_and_a_requester(std::array<sched::access, 2> modes, unsigned units, int rounds,
+                                 bool heeded = false) {
   world all(modes, units, rounds);
+  all.heeded = heeded;
   {
     const model::thread a([&] { all.serve(0); });
     const model::thread b([&] { all.serve(1); });
@@ -197,6 +218,21 @@ TEST(migration_weakened, pools_and_requests) {
         "traits are changed by acq_rel operations one after the other: one of them alone is not missed"},
        {"extension.cpp: unit::request_migration: rmw -> release",
         "traits are changed by acq_rel operations one after the other: one of them alone is not missed"}});
+}
+
+TEST(migration_model, no_request_is_passed_over) {
+  expect_passes(bounds(1, 0), [] { two_workers_and_a_requester({shared, shared}, 1, 2, true); });
+}
+TEST(migration_bugs, pools_and_requests) {
+  expect_bugs_are_found({{exactly(1, 0), [] { two_workers_and_a_requester({shared, shared}, 1, 2, true); }},
+                         {exactly(1, 0), [] { two_workers_and_a_requester({owned, owned}, 1, 2, true); }},
+                         {exactly(1, 0), two_requesters}},
+                        {"requests.cpp: sched::apply_migration: load -> unseen",
+                         "requests.cpp: sched::apply_migration: rmw -> forgotten (2)", // it stays requested
+                         "pool.hpp: unit_marks::leave: store -> forgotten",
+                         "extension.cpp: extension_lock::extension_lock: rmw -> forgotten",
+                         "extension.cpp: extension_lock::~extension_lock: rmw -> forgotten",
+                         "extension.cpp: unit::request_migration: rmw -> forgotten"});
 }
 
 } // namespace

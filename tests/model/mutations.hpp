@@ -105,13 +105,13 @@ inline verdict try_out(const mutation& weak, const std::vector<scenario>& scenar
   return v;
 }
 
-inline std::vector<mutation> all_of(const std::vector<scenario>& scenarios) {
+inline std::vector<mutation> all_of(const std::vector<scenario>& scenarios, bool logic = false) {
   sites::start_noting();
   for (const scenario& s : scenarios) {
     const result outcome = explore(s.how, s.body);
     EXPECT_FALSE(outcome.failed) << outcome.reason;
   }
-  return sites::stop_noting();
+  return sites::stop_noting(logic);
 }
 
 /// Mutations by name. Two places of one name are told apart by their order: the second is "... (2)".
@@ -169,6 +169,28 @@ inline void expect_every_weakening_is_found(const std::vector<scenario>& scenari
   }
   std::printf("weakened %s: %zu of %zu found, %zu excused; %llu executions\n", name_of_test().c_str(), found,
               all.size(), excused.size(), static_cast<unsigned long long>(executions));
+}
+
+/// Bugs of logic, by the names of their places and kinds (checker/sites.hpp): each must be found.
+inline void expect_bugs_are_found(const std::vector<scenario>& scenarios,
+                                  std::initializer_list<const char*> bugs) {
+  const auto all = mutations::named(mutations::all_of(scenarios, true));
+  std::uint64_t executions = 0;
+  for (const std::string name : bugs) {
+    const auto seeded =
+        std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == name; });
+    if (seeded == all.end()) {
+      ADD_FAILURE() << "there is no such place: " << name;
+      continue;
+    }
+    const mutations::verdict v = mutations::try_out(seeded->second, scenarios);
+    executions += v.executions;
+    const bool caught = v.what == mutations::fate::found;
+    std::printf("%s: %s: %s\n", caught ? "found" : "not found", name.c_str(), v.reason.c_str());
+    EXPECT_TRUE(caught) << "not found: " << name << ": " << v.reason;
+  }
+  std::printf("seeded %s: %zu bugs; %llu executions\n", name_of_test().c_str(), bugs.size(),
+              static_cast<unsigned long long>(executions));
 }
 
 } // namespace weft::model

@@ -128,6 +128,9 @@ TEST(mutex_model, two_threads_twice) {
 TEST(mutex_model, three_threads) {
   expect_passes(bounds(3, 2), [] { counting(3, 1); });
 }
+TEST(mutex_model, three_threads_twice) {
+  expect_passes(bounds(2, 1), [] { counting(3, 2); });
+}
 TEST(mutex_model, two_threads_with_symmetric_fences) {
   expect_passes(bounds(3, 2), [] { counting(2, 2, true); });
 }

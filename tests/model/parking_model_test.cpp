@@ -29,7 +29,7 @@ using weft::sched::parking_spot;
 // plain store.
 class model_pool {
  public:
-  static constexpr int capacity = 2;
+  explicit model_pool(int capacity = 2) : capacity_(capacity) {}
 
   void serve(std::initializer_list<parking_spot*> spots) { servers_ = spots; }
   void push(int slot) {
@@ -37,16 +37,16 @@ class model_pool {
     announce();
   }
   bool take() {
-    for (auto& slot : slots_) {
+    for (int i = 0; i < capacity_; ++i) {
       int expected = 1;
-      if (slot.load_relaxed() == 1 && slot.cas_strong_acq_rel(expected, 0))
+      if (slots_[i].load_relaxed() == 1 && slots_[i].cas_strong_acq_rel(expected, 0))
         return true;
     }
     return false;
   }
   [[nodiscard]] bool empty() const {
-    for (const auto& slot : slots_) {
-      if (slot.load_relaxed() == 1)
+    for (int i = 0; i < capacity_; ++i) {
+      if (slots_[i].load_relaxed() == 1)
         return false;
     }
     return true;
@@ -67,7 +67,8 @@ class model_pool {
     }
   }
 
-  atomic<int> slots_[capacity]{};
+  atomic<int> slots_[4]{};
+  const int capacity_;
   weft::sched::sleepers sleepers_;
   std::vector<parking_spot*> servers_;
 };
@@ -137,6 +138,29 @@ void one_pusher_two_workers() {
   second.join();
 }
 
+// The same, and each worker searches and parks twice: for `pushes` by one thread, the rest by another.
+template <class Fences>
+void two_workers_twice(int pushes) {
+  model_pool p(4);
+  model_worker<Fences> a({&p}), b({&p});
+  p.serve({&a.spot, &b.spot});
+  const auto twice = [](model_worker<Fences>& w) {
+    weft::model::check(w.next(), "the first unit");
+    weft::model::check(w.next(), "the second unit");
+  };
+  weft::model::thread first([&] { twice(a); });
+  weft::model::thread second([&] { twice(b); });
+  weft::model::thread other([&] {
+    for (int slot = pushes; slot < 4; ++slot)
+      p.push(slot);
+  });
+  for (int slot = 0; slot < pushes; ++slot)
+    p.push(slot);
+  first.join();
+  second.join();
+  other.join();
+}
+
 template <class Fences>
 void two_pushers_one_worker(int timeouts = 0) {
   model_pool p;
@@ -192,6 +216,12 @@ TEST(parking_model, one_pusher_two_workers) {
 }
 TEST(parking_model, two_pushers_one_worker) {
   expect_passes(bounds(3, 2), [] { two_pushers_one_worker<parking_fences>(); });
+}
+TEST(parking_model, two_workers_twice) {
+  expect_passes(bounds(1, 1), [] { two_workers_twice<parking_fences>(4); });
+}
+TEST(parking_model, two_workers_and_two_pushers_twice) {
+  expect_passes(bounds(1, 0), [] { two_workers_twice<parking_fences>(2); });
 }
 TEST(parking_model, timeouts) {
   expect_passes(bounds(2, 2), [] { two_pushers_one_worker<parking_fences>(1); });

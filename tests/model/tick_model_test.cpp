@@ -91,5 +91,15 @@ TEST(tick_model, flags_then_signals) {
   expect_passes(bounds(2, 1), [] { flags_and_signals(1); });
 }
 
+TEST(tick_bugs, user_mode) {
+  model::expect_bugs_are_found(
+      {{model::exactly(2, 1), [] { one_signal(2); }}, {model::exactly(1, 1), [] { flags_and_signals(1); }}},
+      {"user_mode.cpp: user_mode::go_to_user_mode: store -> late (2)", // the serial's
+       "user_mode.cpp: user_mode::go_to_user_mode: load -> unseen",
+       "user_mode.cpp: user_mode::go_to_user_mode: store -> forgotten (2)",
+       "user_mode.cpp: user_mode::leave_runtime: load -> unseen",
+       "user_mode.cpp: user_mode::remember_tick_in_runtime: load -> unseen"});
+}
+
 } // namespace
 } // namespace weft

@@ -39,9 +39,10 @@ struct suspended_thread::timed_wait final : sched::timer {
         how = why; // the thread cannot run before resume()
         return resume(word);
       }
-      if (expected != coming)
-        return; // notified, or given up already
-      if (place.word_.cas_strong_acq_rel(expected, given_up))
+      // `empty`: notified; or a notification that came too early, for nobody, has taken `coming` out, and
+      // arrival::run() looks at what we leave.
+      // Another's word: we were notified, and somebody else waits there already.
+      if (expected >= given_up || place.word_.cas_strong_acq_rel(expected, given_up))
         return;
     }
   }
@@ -58,7 +59,7 @@ struct suspended_thread::stopper {
 };
 
 struct suspended_thread::arrival {
-  suspended_thread* place;
+  timed_wait timed;
   unit::descriptor* self;
   condition f;
   void* argument;
@@ -68,13 +69,16 @@ struct suspended_thread::arrival {
   // by then; so everything is read before.
   static void run(void* p) {
     auto& a = *static_cast<arrival*>(p);
-    suspended_thread& place = *a.place;
+    suspended_thread& place = a.timed.place;
     unit::descriptor& self = *a.self;
     const condition f = a.f;
     void* argument = a.argument;
     std::uintptr_t expected = coming;
     // (S1) acq_rel: publishes the left context; pairs with (S2)
-    if (!place.word_.cas_strong_acq_rel(expected, word_of(self))) {
+    while (!place.word_.cas_strong_acq_rel(expected, word_of(self))) [[unlikely]] {
+      // `empty`: a notification for nobody took out `coming`, or `given_up`, and `early` was set before that
+      if (expected == empty && a.timed.early.load_relaxed() == wait_result::notified)
+        continue;
       a.given_up_early = true;
       return sched::make_ready(self);
     }
@@ -86,6 +90,12 @@ struct suspended_thread::arrival {
   }
 };
 
+// Of who gave up, early or too late, and does so no more.
+void suspended_thread::forget_mark() noexcept {
+  if (word_.load_relaxed() == given_up) // relaxed, both: who notifies an empty place changes nothing
+    word_.store_relaxed(empty);
+}
+
 wait_result suspended_thread::wait(condition f, void* argument, sched::deadline until,
                                    const std::stop_token& stop) {
   const sched::runtime_section in;
@@ -93,11 +103,11 @@ wait_result suspended_thread::wait(condition f, void* argument, sched::deadline 
     return wait_on_kernel_thread(f, argument, until, stop);
   sched::require_thread("wait_with");
   sched::worker& w = sched::here();
-  arrival a{this, w.current, f, argument};
+  arrival a{{*this, word_of(*w.current)}, w.current, f, argument};
+  timed_wait& timed = a.timed;
   const unit::wait_record why{unit::wait_kind::place, 0, this};
   const unit::announced_wait announced(*w.current, why);
-  timed_wait timed(*this, word_of(*w.current));
-  word_.store_relaxed(coming); // relaxed: nobody else may touch an empty place
+  word_.store_relaxed(coming); // relaxed: who notifies an empty place changes nothing
   if (until != sched::no_deadline) {
     try {
       w.timers.arm(timed, until);
@@ -108,17 +118,19 @@ wait_result suspended_thread::wait(condition f, void* argument, sched::deadline 
     w.owner_group.wake_before(until);
   }
   if (stop.stop_possible()) {
-    const std::stop_callback<stopper> on_stop(stop, stopper{&timed});
-    sched::leave(&arrival::run, &a); // SWITCH: may resume on another worker
+    {
+      const std::stop_callback<stopper> on_stop(stop, stopper{&timed});
+      sched::leave(&arrival::run, &a); // SWITCH: may resume on another worker
+    }
+    forget_mark();
   } else {
     sched::leave(&arrival::run, &a); // SWITCH: may resume on another worker
   }
-  if (until != sched::no_deadline)
+  if (until != sched::no_deadline) {
     sched::timer_queue::disarm(timed);
-  if (!a.given_up_early)
-    return timed.how;
-  word_.store_relaxed(empty);
-  return timed.early.load_relaxed();
+    forget_mark();
+  }
+  return a.given_up_early ? timed.early.load_relaxed() : timed.how;
 }
 
 wait_result suspended_thread::wait_on_kernel_thread(condition f, void* argument, sched::deadline until,
@@ -133,12 +145,13 @@ wait_result suspended_thread::wait_on_kernel_thread(condition f, void* argument,
     if (word_.cas_strong_acq_rel(expected, empty))
       return wait_result::notified;
   }
-  const auto block = [&] {
+  auto block = [&, left = until]() mutable {
     while (parked.resumed.load_acquire() == 0) {
-      if (until == sched::no_deadline) {
+      if (left == sched::no_deadline) {
         os::futex_wait(&parked.resumed, 0);
-      } else if (os::futex_wait_until(&parked.resumed, 0, until) == ETIMEDOUT) {
+      } else if (os::futex_wait_until(&parked.resumed, 0, left) == ETIMEDOUT) {
         timed.give_up(wait_result::timed_out);
+        left = sched::no_deadline; // whoever was before us is about to resume us
       }
     }
   };
@@ -148,6 +161,8 @@ wait_result suspended_thread::wait_on_kernel_thread(condition f, void* argument,
   } else {
     block();
   }
+  if (until != sched::no_deadline || stop.stop_possible())
+    forget_mark();
   return timed.how;
 }
 

@@ -6,8 +6,9 @@
 // Ownership: the object belongs to the user and must outlive the wait. One thread at a time is in it.
 // The word: 0 empty, `coming` while a timed wait is under way to its switch, `given_up` if its time passed
 // before, else a unit, or a parked kernel thread (| 1). notify(), the timer and a stop request race for it by
-// compare-and-swap. Ordering. (S1) the word is set once the thread has left its stack; pairs with (S2),
-// whoever takes it out.
+// compare-and-swap. A notification that finds nobody leaves 0, also in place of `coming` or `given_up`: the
+// arrival and the timer go on from there. Ordering. (S1) the word is set once the thread has left its stack;
+// pairs with (S2), whoever takes it out.
 #pragma once
 
 #include <chrono>
@@ -87,6 +88,7 @@ class WEFT_API suspended_thread {
   wait_result wait_on_kernel_thread(condition f, void* argument, sched::deadline until,
                                     const std::stop_token& stop);
   void do_swap(suspended_thread& next, condition f, void* argument);
+  void forget_mark() noexcept;
   static void resume(std::uintptr_t word) noexcept;
 
   base::atomic<std::uintptr_t> word_{empty};

@@ -100,6 +100,7 @@ unsigned engine::spawn(std::function<void()> body) {
   child.yielded = child.token = child.woken = child.timed = false;
   child.token_view = view{};
   child.handler = nullptr;
+  child.late.when = child.late.none;
   child.words = initial_words_;
   if (id != 0) {
     child.memory.now = me().memory.now;
@@ -128,6 +129,7 @@ void engine::trampoline() {
 }
 
 void engine::finish() noexcept {
+  bring_late_store();
   me().body = nullptr;
   me().status = thread_status::finished;
   progress();
@@ -148,6 +150,7 @@ void engine::join(unsigned id) {
 }
 
 bool engine::block(thread_status status, bool timed) noexcept {
+  bring_late_store();
   thread_state& waiter = me();
   waiter.status = status;
   waiter.timed = timed;
@@ -187,6 +190,14 @@ void engine::switch_to(unsigned id) noexcept {
 }
 
 void engine::step() noexcept {
+  if (me().late.when == me().late.due) [[unlikely]]
+    bring_late_store();
+  decide();
+  if (me().late.when == me().late.next) [[unlikely]]
+    me().late.when = me().late.due;
+}
+
+void engine::decide() noexcept {
   if (++steps_ > options_.max_steps) {
     fail("livelock: more than max_steps operations in one execution");
   }
@@ -201,6 +212,22 @@ void engine::step() noexcept {
   if (me().handler != nullptr && choices_.choose(2) == 1) {
     take_interrupt();
   }
+}
+
+void engine::store_late(int location, std::memory_order order, word value, const void* address) {
+  bring_late_store();
+  me().late = {me().late.next, location, order, value, address};
+}
+
+void engine::bring_late_store() noexcept {
+  if (me().late.when == me().late.none) [[likely]]
+    return;
+  me().late.when = me().late.none;
+  decide();
+  store(me().late.location, me().late.order, me().late.value);
+  log("late store", me().late.order, me().late.address, me().late.value);
+  progress();
+  tick();
 }
 
 void engine::take_interrupt() noexcept {
@@ -228,6 +255,7 @@ void engine::progress() noexcept {
 }
 
 void engine::relax() noexcept {
+  bring_late_store();
   if (++steps_ > options_.max_steps) {
     fail("livelock: more than max_steps operations in one execution");
   }

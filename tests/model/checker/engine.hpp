@@ -35,6 +35,13 @@ struct thread_state {
   std::uint64_t ticket = 0;       ///< order of arrival at a futex
   void (*handler)() = nullptr;    ///< an interrupt that has not been taken yet
   std::array<void*, 4> words{};   ///< of engine::thread_words_, while it does not run
+  struct {
+    enum : std::uint8_t { none, next, due } when = none;
+    int location = 0;
+    std::memory_order order{};
+    word value = 0;
+    const void* address = nullptr;
+  } late; ///< a store that has been seeded as weakening::late
 };
 
 /// One line of a report; rendered only on failure.
@@ -89,6 +96,8 @@ class engine {
 
   /// A store that may come before stores which its thread has not seen: 2+2W in tests/model/README.md.
   void store(int location, std::memory_order order, word value);
+  /// The same after the caller's next operation, and before it blocks or ends.
+  void store_late(int location, std::memory_order order, word value, const void* address);
 
   /// The modelled location at an address; registers one on first sight.
   int location(const void* address, word bare) noexcept;
@@ -117,6 +126,8 @@ class engine {
     bool constructed = false;
   };
 
+  void decide() noexcept;
+  void bring_late_store() noexcept;
   static void trampoline();
   void run(const std::function<void()>& body);
   void finish() noexcept;

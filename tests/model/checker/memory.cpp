@@ -66,6 +66,10 @@ word memory::peek(int location, unsigned stores_back) const noexcept {
   return stores[stores.size() - 1 - stores_back].value;
 }
 
+unsigned memory::oldest(int location) const noexcept {
+  return static_cast<unsigned>(locations_[static_cast<std::size_t>(location)].stores.size()) - 1;
+}
+
 void memory::acquire_from(thread_memory& by, const store_record& from, std::memory_order order) noexcept {
   if (acquires(order)) {
     by.now.join(from.published);

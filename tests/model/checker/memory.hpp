@@ -57,6 +57,8 @@ class memory {
   word replace(thread_memory& by, int location, std::memory_order order, word value);
   /// Value of the store that lies `stores_back` behind the newest.
   word peek(int location, unsigned stores_back = 0) const noexcept;
+  /// How far its first store lies behind the newest.
+  unsigned oldest(int location) const noexcept;
 
   void fence(thread_memory& by, std::memory_order order) noexcept;
 

@@ -26,7 +26,9 @@ word on_load(const void* address, word bare, std::memory_order order) noexcept {
   machine.step();
   const int location = machine.location(address, bare);
   thread_memory& mine = machine.me().memory;
-  const unsigned back = machine.choose_outcome(machine.shared().readable(mine, location, order));
+  const unsigned readable = machine.shared().readable(mine, location, order);
+  const unsigned back = sites::has(operation::load, weakening::unseen) ? machine.shared().oldest(location)
+                                                                       : machine.choose_outcome(readable);
   const load_result found = machine.shared().load(mine, location, order, back);
   machine.log("load", order, address, found.value, 0, found.stale);
   machine.tick();
@@ -38,6 +40,10 @@ void on_store(const void* address, word bare, word value, std::memory_order orde
   order = sites::order(operation::store, order);
   machine.step();
   const int location = machine.location(address, bare);
+  if (sites::has(operation::store, weakening::forgotten)) [[unlikely]]
+    return;
+  if (sites::has(operation::store, weakening::late)) [[unlikely]]
+    return machine.store_late(location, order, value, address);
   machine.store(location, order, value);
   machine.log("store", order, address, value);
   machine.progress();
@@ -50,7 +56,9 @@ word on_rmw(const void* address, word& bare, rmw_op op, word operand, word mask,
   order = sites::order(operation::rmw, order);
   machine.step();
   const int location = machine.location(address, bare);
-  const word value = apply(op, machine.shared().peek(location), operand, mask);
+  const bool idle = sites::has(operation::rmw, weakening::forgotten);
+  const word value =
+      idle ? machine.shared().peek(location) : apply(op, machine.shared().peek(location), operand, mask);
   const word old = machine.shared().replace(machine.me().memory, location, order, value);
   machine.log("rmw", order, address, old, value);
   machine.progress();
@@ -100,6 +108,8 @@ bool on_cas(const void* address, word bare, cas_request& request) noexcept {
   machine.step();
   const int location = machine.location(address, bare);
   thread_memory& mine = machine.me().memory;
+  if (sites::has(operation::cas, weakening::unchecked)) [[unlikely]]
+    request.expected = machine.shared().peek(location);
   std::array<unsigned, 16> stores_back{};
   const unsigned pick = machine.choose_outcome(1 + other_outcomes(machine, location, request, stores_back));
   if (pick == 0 && machine.shared().peek(location) == request.expected) {

@@ -76,6 +76,21 @@ std::vector<weakening> weakenings_of(const place& p) {
   }
 }
 
+std::vector<weakening> bugs_of(const place& p) {
+  switch (p.what) {
+  case operation::load:
+    return {weakening::unseen};
+  case operation::store:
+    return {weakening::late, weakening::forgotten};
+  case operation::rmw:
+    return {weakening::forgotten};
+  case operation::cas:
+    return {weakening::unchecked};
+  default:
+    return {};
+  }
+}
+
 // "bool weft::sync::wait_word::decide(unsigned int) [with ...]" -> "wait_word::decide"
 std::string short_name(std::string_view pretty) {
   std::string text(pretty);
@@ -100,7 +115,8 @@ std::string short_name(std::string_view pretty) {
 
 constexpr const char* operation_names[] = {"load",  "store",       "rmw",        "cas",
                                            "fence", "heavy fence", "futex wait", "futex wake"};
-constexpr const char* weakening_names[] = {"relaxed", "acquire", "release", "acq_rel", "dropped", "blind"};
+constexpr const char* weakening_names[] = {"relaxed", "acquire", "release", "acq_rel",   "dropped",
+                                           "blind",   "unseen",  "late",    "forgotten", "unchecked"};
 
 } // namespace
 
@@ -123,7 +139,7 @@ void start_noting() {
   noting = true;
 }
 
-std::vector<mutation> stop_noting() {
+std::vector<mutation> stop_noting(bool logic) {
   noting = false;
   std::sort(noted.begin(), noted.end(), [](const place& a, const place& b) {
     return std::tuple(file_of(a.where), a.where.line(), a.where.column()) <
@@ -131,7 +147,7 @@ std::vector<mutation> stop_noting() {
   });
   std::vector<mutation> all;
   for (const place& p : noted) {
-    for (const weakening how : weakenings_of(p))
+    for (const weakening how : logic ? bugs_of(p) : weakenings_of(p))
       all.push_back({p.where, p.what, how});
   }
   return all;
@@ -153,8 +169,10 @@ std::memory_order order(operation what, std::memory_order asked) {
     return std::memory_order_release;
   case weakening::acq_rel:
     return std::memory_order_acq_rel;
-  default:
+  case weakening::relaxed:
     return std::memory_order_relaxed;
+  default:
+    return asked;
   }
 }
 
@@ -162,6 +180,10 @@ bool is_off(operation what) {
   if (noting) [[unlikely]]
     note(what, std::memory_order_seq_cst);
   return is_in_force(what);
+}
+
+bool has(operation what, weakening bug) {
+  return in_force != nullptr && in_force->how == bug && is_in_force(what);
 }
 
 } // namespace sites

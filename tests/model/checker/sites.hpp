@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Where the operations of the code under test stand in its source, and the one that is weakened in this
 // execution: a mutation by place and kind, for which nothing is compiled anew. tests/model/mutations.hpp
-// walks over all of them.
+// walks over all of them. Bugs of logic are seeded the same way.
 #pragma once
 
 #include <atomic>
@@ -21,6 +21,11 @@ enum class weakening : std::uint8_t {
   acq_rel, // no longer sequentially consistent
   dropped, // it does nothing (a fence, a wake-up); a heavy fence becomes a full one of its caller alone
   blind,   // a futex wait that sleeps whatever the word reads
+  // Bugs of logic.
+  unseen,    // a load that finds what stood there at first: a look that was forgotten
+  late,      // a store changes places with what its thread does next
+  forgotten, // a store or a read-modify-write that changes nothing
+  unchecked, // a compare-and-swap that stores whatever stands there, and says that it did
 };
 
 /// One way to weaken one place.
@@ -40,8 +45,9 @@ extern std::source_location standing;
 
 /// From now on the places that operations of weft/ pass are noted, anew.
 void start_noting();
-/// Every weakening of every place noted since, in the order of the source. Noting ends.
-std::vector<mutation> stop_noting();
+/// Every weakening of every place noted since, or every bug of logic there, in the order of the source.
+/// Noting ends.
+std::vector<mutation> stop_noting(bool logic = false);
 /// From now on this one is in force; null: none.
 void weaken(const mutation* one);
 
@@ -49,6 +55,8 @@ void weaken(const mutation* one);
 std::memory_order order(operation what, std::memory_order asked);
 /// Whether the operation at `standing` is left out, or runs blind.
 bool is_off(operation what);
+/// Whether it has this bug of logic.
+bool has(operation what, weakening bug);
 
 } // namespace sites
 } // namespace weft::model

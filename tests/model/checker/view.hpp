@@ -10,7 +10,7 @@
 
 namespace weft::model {
 
-inline constexpr std::size_t max_threads = 6;
+inline constexpr std::size_t max_threads = 10;
 /// Atomic locations that one execution may touch.
 inline constexpr std::size_t max_locations = 128;
 

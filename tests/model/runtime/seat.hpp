@@ -8,21 +8,28 @@
 #include "weft/sched/worker.hpp"
 #include "weft/unit/descriptor.hpp"
 
+#include <memory>
+#include <vector>
+
 namespace weft::model::runtime {
 
+/// What runs once a thread has left its stack: on the model thread that leaves, which is cheaper, or on one
+/// of its own, as the worker that was left does it; the thread may go on elsewhere and wait again meanwhile.
+enum class arrivals : bool { at_home, apart };
+
 /// To be said at the start of each execution.
-inline void begin() {
-  thread_word(&sched::weft_current_worker, &sched::front_of_others());
-}
+void begin(arrivals where = arrivals::at_home);
+
+/// The time of all timers that are armed has come: each fires, unless it is disarmed before.
+void expire_timers();
 
 class seat {
  public:
   /// `taken`: false makes it nothing.
   explicit seat(bool taken = true) {
-    front_.attention.store_relaxed(0);
-    front_.current = &unit_;
+    prepare();
     if (taken)
-      sched::weft_current_worker = &front_;
+      sched::weft_current_worker = front_;
   }
   seat(const seat&) = delete;
   seat& operator=(const seat&) = delete;
@@ -31,14 +38,19 @@ class seat {
   static seat& of(unit::descriptor& u) {
     return *reinterpret_cast<seat*>(reinterpret_cast<std::byte*>(&u) - offset_of_unit());
   }
+  unit::descriptor& unit() { return unit_; }
   static seat& mine() { return of(*sched::weft_current_worker->current); }
 
   unsigned thread = self();
   var<int> context = 0; // what the thread leaves behind, by whoever resumes it
+  bool away = false;    // it has left; the checker runs one model thread at a time
+  std::vector<std::unique_ptr<model::thread>> left; // who ran what it left to run
 
  private:
   static std::size_t offset_of_unit();
-  alignas(64) sched::worker_front front_;
+  void prepare();
+  alignas(64) std::byte room_[sizeof(sched::worker)]; // zeros, but for the front and what others refer to
+  sched::worker_front* front_ = nullptr;
   unit::descriptor unit_{};
 };
 

@@ -8,7 +8,85 @@
 #include "weft/sched/user_mode.hpp"
 #include "weft/sync/owner_record.hpp"
 
+#include <cstring>
+#include <new>
+#include <optional>
+
 namespace weft::model::runtime {
+
+namespace {
+
+bool apart = false;
+
+// What a timer's lock does: who disarms one that fires waits until it has. Each call is one operation of the
+// checker, as those of seam/stop_token.
+class armed_timers {
+ public:
+  void arm(sched::timer* t) {
+    operation();
+    armed_.push_back(t);
+  }
+  bool disarm(sched::timer* t) {
+    operation();
+    if (std::erase(armed_, t) != 0)
+      return true;
+    while (fires_ == t)
+      relax();
+    operation();
+    return false;
+  }
+  void expire() {
+    operation();
+    while (!armed_.empty()) {
+      fires_ = armed_.back();
+      armed_.pop_back();
+      fires_->on_expiry();
+      operation();
+      fires_ = nullptr;
+    }
+  }
+
+ private:
+  void operation() { operations_.fetch_add_acq_rel(1); }
+
+  base::atomic<unsigned> operations_{0};
+  sched::timer* fires_ = nullptr;
+  std::vector<sched::timer*> armed_;
+};
+
+std::optional<armed_timers> timers;
+
+// References of workers; nobody looks there.
+alignas(64) std::byte no_timers[sizeof(sched::timer_queue)];
+alignas(64) std::byte no_group[sizeof(sched::group)];
+
+void refer(std::byte* worker, std::size_t offset, void* object) {
+  std::memcpy(worker + offset, &object, sizeof object);
+}
+
+} // namespace
+
+void begin(arrivals where) {
+  thread_word(&sched::weft_current_worker, &sched::front_of_others());
+  apart = where == arrivals::apart;
+  timers.emplace();
+}
+
+void expire_timers() {
+  timers->expire();
+}
+
+void seat::prepare() {
+  std::memset(room_, 0, sizeof room_);
+  front_ = ::new (static_cast<void*>(room_)) sched::worker_front;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+  refer(room_, offsetof(sched::worker, timer_lease) + sizeof(sched::timer_queue::lease), no_timers);
+  refer(room_, offsetof(sched::worker, number) - sizeof(void*), no_group);
+#pragma GCC diagnostic pop
+  front_->attention.store_relaxed(0);
+  front_->current = &unit_;
+}
 
 std::size_t seat::offset_of_unit() {
 #pragma GCC diagnostic push
@@ -44,16 +122,58 @@ worker_front& front_of_others() noexcept {
 
 void require_thread(const char*) {}
 
-void leave(arch::arrival_function then, void* argument) {
+namespace {
+
+template <class Then>
+void leave_and(Then then) {
   seat& mine = seat::mine();
   mine.context = mine.context + 1; // complete, before anybody may resume it
-  then(argument);
+  mine.away = true;
+  if (model::runtime::apart) {
+    mine.left.push_back(std::make_unique<model::thread>([then] {
+      const seat of_the_worker_left;
+      then();
+    }));
+  } else {
+    then();
+  }
   model::park();
   model::check(mine.context > 0, "resumed without a context");
 }
 
+} // namespace
+
+void leave(arch::arrival_function then, void* argument) {
+  leave_and([=] { then(argument); });
+}
+
+bool can_leave_to(const unit::descriptor&) noexcept {
+  return on_worker();
+}
+
+bool leave_to_if(unit::descriptor& next, arch::conditional_function then, void* argument) {
+  seat& mine = seat::mine();
+  bool left = true; // of this frame, which is gone if it was
+  leave_and([&next, &mine, &left, then, argument] {
+    if (then(argument))
+      return make_ready(next);
+    left = false;
+    make_ready(mine.unit());
+  });
+  return left;
+}
+
+void leave_to(unit::descriptor& next, arch::arrival_function then, void* argument) {
+  leave_and([&next, then, argument] {
+    then(argument);
+    make_ready(next);
+  });
+}
+
 void make_ready(unit::descriptor& u) {
   seat& resumed = seat::of(u);
+  model::check(resumed.away, "a thread is made ready that has not left");
+  resumed.away = false;
   resumed.context = resumed.context + 1; // who resumes it sees it complete: else this is a race
   model::unpark(resumed.thread);
 }
@@ -69,15 +189,13 @@ user_mode* runtime_section::enter(worker_front&) noexcept {
 void runtime_section::leave(user_mode&) noexcept {
   not_modelled("a preemptible thread");
 }
-void timer_queue::arm(timer&, deadline) {
-  not_modelled("a timer");
+void timer_queue::arm(timer& t, deadline) {
+  model::runtime::timers->arm(&t);
 }
-bool timer_queue::disarm(timer&) noexcept {
-  not_modelled("a timer");
+bool timer_queue::disarm(timer& t) noexcept {
+  return model::runtime::timers->disarm(&t);
 }
-void group::wake_before(deadline) noexcept {
-  not_modelled("a group");
-}
+void group::wake_before(deadline) noexcept {} // nobody sleeps
 worker& user_mode::enter_runtime() noexcept {
   not_modelled("user mode");
 }
@@ -90,7 +208,7 @@ void user_mode::leave_runtime() noexcept {
 namespace weft::sync {
 
 const void* caller_identity() noexcept {
-  return nullptr; // for who records
+  return reinterpret_cast<const void*>(std::uintptr_t{model::self()} + 1);
 }
 
 } // namespace weft::sync

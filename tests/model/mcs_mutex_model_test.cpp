@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+// The shipped mcs_mutex with the shipped waiters under the checker: mutual exclusion, order of arrival, no
+// lost hand-over, no touch of a mutex that its next owner has destroyed, and each node freed once, also where
+// waiters give up.
+#include "tests/model/checker/model.hpp"
+#include "tests/model/expect.hpp"
+#include "tests/model/mutations.hpp"
+#include "tests/model/runtime/seat.hpp"
+#include "weft/sync/mcs_mutex.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <stop_token>
+
+namespace weft {
+namespace {
+
+using model::bounds;
+using model::check;
+using model::exactly;
+using model::expect_bugs_are_found;
+using model::expect_every_weakening_is_found;
+using model::expect_passes;
+using model::runtime::seat;
+
+/// Who waits: threads on workers, or foreign kernel threads.
+enum class who : bool { foreign, threads };
+
+class actor {
+ public:
+  template <class Body>
+  actor(who w, Body body)
+      : thread_([w, body] {
+          const seat here(w == who::threads);
+          body();
+        }) {}
+
+ private:
+  model::thread thread_;
+};
+
+struct guarded {
+  sync::mcs_mutex m;
+  model::var<int> count = 0;
+
+  void add() {
+    m.lock();
+    add_locked();
+  }
+  void add_locked() {
+    ++count;
+    m.unlock();
+  }
+};
+
+void counting(who w, int threads, int rounds) {
+  model::runtime::begin();
+  guarded g;
+  const auto body = [&] {
+    for (int i = 0; i < rounds; ++i)
+      g.add();
+  };
+  {
+    const actor a(w, body);
+    if (threads == 3) {
+      const actor b(w, body);
+      const seat mine(w == who::threads);
+      body();
+    } else {
+      const seat mine(w == who::threads);
+      body();
+    }
+  }
+  check(g.count == threads * rounds, "an update is lost");
+  check(g.m.try_lock(), "nobody holds it, and it is not free");
+}
+
+/// One who may give up between two who do not.
+void an_impatient_one(who w, int tries) {
+  model::runtime::begin();
+  guarded g;
+  int got = 0;
+  {
+    std::stop_source source;
+    const actor impatient(w, [&] {
+      for (int i = 0; i < tries; ++i) {
+        if (g.m.lock(source.get_token())) {
+          ++got;
+          g.add_locked();
+        }
+      }
+    });
+    const actor patient(w, [&] { g.add(); });
+    const seat mine(w == who::threads);
+    g.add();
+    source.request_stop();
+  }
+  check(g.count == 2 + got, "an update is lost");
+  check(g.m.try_lock(), "nobody holds it, and it is not free");
+}
+
+/// The last user destroys it.
+void destroyed_by_the_last(who w) {
+  model::runtime::begin();
+  auto* const shared = new guarded;
+  const auto leave = [shared] {
+    shared->m.lock();
+    const bool last = ++shared->count == 2;
+    shared->m.unlock();
+    if (last)
+      delete shared;
+  };
+  const actor other(w, leave);
+  const seat mine(w == who::threads);
+  leave();
+}
+
+/// The mutex is given back by who waits, off its stack.
+void unlock_and_wait() {
+  model::runtime::begin();
+  guarded g;
+  sync::suspended_thread place;
+  {
+    const actor notifies(who::threads, [&] {
+      for (;;) {
+        g.m.lock();
+        const bool there = g.count == 1;
+        if (there)
+          check(place.notify(), "a thread that is there was not found");
+        g.m.unlock();
+        if (there)
+          return;
+        model::relax();
+      }
+    });
+    const seat mine;
+    g.m.lock();
+    ++g.count;
+    g.m.unlock_and_wait(place);
+    g.add();
+  }
+  check(g.count == 2, "an update is lost");
+}
+
+class mcs_mutex_of : public testing::TestWithParam<who> {};
+INSTANTIATE_TEST_SUITE_P(whoever, mcs_mutex_of, testing::Values(who::foreign, who::threads),
+                         [](const auto& info) { return info.param == who::foreign ? "foreign" : "threads"; });
+
+TEST_P(mcs_mutex_of, two_threads_twice) {
+  expect_passes(bounds(2, 2), [w = GetParam()] { counting(w, 2, 2); });
+}
+TEST_P(mcs_mutex_of, three_threads) {
+  expect_passes(bounds(2, 1), [w = GetParam()] { counting(w, 3, 1); });
+}
+TEST_P(mcs_mutex_of, three_threads_twice) {
+  expect_passes(bounds(1, 1), [w = GetParam()] { counting(w, 3, 2); });
+}
+TEST_P(mcs_mutex_of, an_impatient_one) {
+  expect_passes(bounds(2, 1), [w = GetParam()] { an_impatient_one(w, 1); });
+  expect_passes(bounds(1, 1), [w = GetParam()] { an_impatient_one(w, 2); });
+}
+TEST_P(mcs_mutex_of, destroyed_by_the_last) {
+  expect_passes(bounds(3, 2), [w = GetParam()] { destroyed_by_the_last(w); });
+}
+TEST(mcs_mutex_model, unlock_and_wait) {
+  expect_passes(bounds(2, 1), unlock_and_wait);
+}
+
+// --- every order that is not needed is known; bugs of logic are found ---
+
+std::vector<model::scenario> all_scenarios() {
+  return {{exactly(2, 1), [] { counting(who::threads, 2, 2); }},
+          {exactly(2, 1), [] { destroyed_by_the_last(who::foreign); }},
+          {exactly(2, 1), [] { counting(who::threads, 3, 1); }},
+          {exactly(1, 1), [] { an_impatient_one(who::threads, 2); }}};
+}
+
+TEST(mcs_mutex_weakened, queue) {
+  constexpr auto freed =
+      "the checker sees a use after the destruction, not a destruction that is unordered after a use";
+  expect_every_weakening_is_found(
+      all_scenarios(),
+      {{"mcs_mutex.cpp: mcs_mutex::take_over: cas -> release",
+        "it takes back the caller's own mark; where it fails the link is acquired"},
+       {"mcs_mutex.cpp: mcs_mutex::hand_over: cas -> acquire",
+        "nobody takes what was freed past waiters who gave up, within these bounds"},
+       {"mcs_mutex.cpp: mcs_mutex::hand_over: cas -> release",
+        "it takes back the mark of a node that was acquired; where it fails the link is"},
+       {"mcs_mutex.hpp: let_go::operator: rmw -> acquire", freed},
+       {"mcs_mutex.hpp: let_go::operator: rmw -> release", freed},
+       {"mcs_mutex.hpp: mcs_mutex::release: load -> relaxed",
+        "hand_over() reads the link again, and acquires"},
+       {"wait_word.hpp: wait_word::fall_asleep: cas -> release",
+        "who falls asleep learns nothing: what the decision published is acquired by load() after it"}});
+}
+TEST(mcs_mutex_bugs, queue) {
+  expect_bugs_are_found(all_scenarios(), {"mcs_mutex.cpp: mcs_mutex::enqueue: cas -> unchecked (2)",
+                                          "mcs_mutex.cpp: mcs_mutex::enqueue: store -> forgotten",
+                                          "mcs_mutex.cpp: mcs_mutex::take_over: store -> forgotten",
+                                          "mcs_mutex.cpp: mcs_mutex::take_over: cas -> unchecked",
+                                          "mcs_mutex.cpp: mcs_mutex::take_over: store -> forgotten (2)",
+                                          "mcs_mutex.cpp: mcs_mutex::hand_over: store -> forgotten",
+                                          "mcs_mutex.hpp: mcs_mutex::take: cas -> unchecked",
+                                          "mcs_mutex.hpp: mcs_mutex::release: cas -> unchecked"});
+}
+
+} // namespace
+} // namespace weft
