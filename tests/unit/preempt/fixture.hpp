@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <utility>
 
+#include "tests/unit/census_check.hpp"
 #include "weft/preemption.hpp"
 #include "weft/runtime.hpp"
 #include "weft/thread.hpp"
@@ -21,6 +23,38 @@ inline void start_ticking(sched::arrangement pools, unsigned workers, std::chron
   ASSERT_TRUE(runtime::start({.workers = workers, .pools = pools, .bind = false, .make_scheduler = nullptr}));
   preempt::set_interval(interval);
 }
+
+// start_ticking() for one test, which may be skipped before, and what every fixture looks at after it.
+class ticked_runtime {
+ public:
+  void start(sched::arrangement pools, unsigned workers, std::chrono::microseconds interval) {
+    start_ticking(pools, workers, interval);
+    census_.begin();
+    before_ = preempt::counts();
+    runs_ = true;
+  }
+  void stop() {
+    if (!std::exchange(runs_, false))
+      return;
+    census_.end();
+    EXPECT_TRUE(runtime::stop());
+  }
+  // Since start().
+  [[nodiscard]] std::size_t preemptions() const {
+    return preempt::counts().preemptions - before_.preemptions;
+  }
+  [[nodiscard]] std::size_t workers_let_go() const {
+    return preempt::counts().workers_let_go - before_.workers_let_go;
+  }
+  [[nodiscard]] std::size_t calls_failed() const {
+    return preempt::counts().calls_failed - before_.calls_failed;
+  }
+
+ private:
+  census_check census_;
+  preempt::tick_counts before_;
+  bool runs_ = false;
+};
 
 // Of a worker of the default group, which names it once it runs.
 inline pool& main_pool_of(unsigned worker) {
