@@ -5,11 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
 #include <utility>
 
 #include "tests/unit/census_check.hpp"
+#include "weft/os/clock.hpp"
 #include "weft/preemption.hpp"
 #include "weft/runtime.hpp"
+#include "weft/sched/user_mode.hpp"
 #include "weft/thread.hpp"
 
 namespace weft::test {
@@ -55,6 +58,15 @@ class ticked_runtime {
   preempt::tick_counts before_;
   bool runs_ = false;
 };
+
+// The calling thread, which may have been let go in a system call, only computes until a tick has fetched it.
+// False: none has.
+inline bool comes_back_to_a_worker(const sched::user_mode& me) {
+  constexpr std::int64_t given_up_after = 20'000'000'000;
+  for (const std::int64_t end = os::now_ns() + given_up_after; me.is_away() && os::now_ns() < end;)
+    asm volatile("" ::: "memory");
+  return !me.is_away();
+}
 
 // Of a worker of the default group, which names it once it runs.
 inline pool& main_pool_of(unsigned worker) {
