@@ -412,7 +412,7 @@ class monitor final : public sched::ticker {
 
  private:
   // Looks when somebody is due, or, while nobody is waited for, ever more rarely; or sees to the timers,
-  // where ticks come from these.
+  // where ticks come from these, and itself to those alone that have no worker.
   void watch() noexcept {
     os::name_this_kernel_thread("weft-monitor");
     ::prctl(PR_SET_TIMERSLACK, 1UL);
@@ -427,15 +427,15 @@ class monitor final : public sched::ticker {
         pause = 0;
         continue;
       }
+      look l{os::now_ns(), interval(), number_};
+      for_each_spare(&look_at_away, &l);
       if (const tick_source source = tick_source_in_use(); source != tick_source::monitor) {
-        const std::int64_t good_for = tend_timers(source, interval(), number_);
-        os::futex_wait_until(&changes_, changes, os::now_ns() + good_for);
+        const std::int64_t good_for = tend_timers(source, l.interval, number_);
+        os::futex_wait_until(&changes_, changes, std::min(l.now + good_for, l.due));
         continue;
       }
       end_timers();
-      look l{os::now_ns(), interval(), number_};
       sched::for_each_worker(&look_at, &l);
-      for_each_spare(&look_at_away, &l);
       pause = l.waited_for ? 0 : std::clamp(2 * pause, l.interval / 4, longest_pause(l.interval));
       const std::int64_t until = l.waited_for ? l.due : std::min(l.due, l.now + pause);
       sleeps_until_.store_seq_cst(until);

@@ -17,6 +17,7 @@
 #include "weft/os/clock.hpp"
 #include "weft/preempt/spares.hpp"
 #include "weft/runtime.hpp"
+#include "weft/sched/user_mode.hpp"
 #include "weft/thread.hpp"
 
 namespace weft::test {
@@ -157,6 +158,37 @@ TEST_P(blocked, who_comes_back_waits_for_a_worker) {
   for (thread& t : threads)
     t.join();
   EXPECT_EQ(done, 2);
+}
+
+// And it does so without calling Weft, or the kernel threads that compute would be more than the workers for
+// as long as it computes.
+TEST_P(blocked, who_comes_back_and_only_computes_is_fetched) {
+  if (workers() != 1)
+    GTEST_SKIP() << "the other worker would take what waits";
+  constexpr std::size_t readers = 3;
+  std::array<a_pipe, readers> pipes;
+  std::atomic<int> seen_away{0};
+  while (seen_away == 0) { // a late tick may have fetched it before it looked
+    const std::size_t before = let_go();
+    std::vector<thread> threads;
+    for (a_pipe& p : pipes) {
+      threads.emplace_back(attributes(), [&p, &seen_away] {
+        const sched::user_mode& me = sched::user_mode::behind(sched::here());
+        p.read_one();
+        seen_away += me.is_away() ? 1 : 0;
+        EXPECT_TRUE(comes_back_to_a_worker(me));
+      });
+    }
+    thread writes([&] {
+      while (let_go() < before + readers)
+        this_thread::yield();
+      for (a_pipe& p : pipes)
+        p.write_one('x');
+    });
+    for (thread& t : threads)
+      t.join();
+    writes.join();
+  }
 }
 
 TEST_P(blocked, a_call_that_does_not_restart_says_so) {

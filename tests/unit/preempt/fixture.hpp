@@ -5,9 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
+#include <utility>
 
+#include "tests/unit/census_check.hpp"
+#include "weft/os/clock.hpp"
 #include "weft/preemption.hpp"
 #include "weft/runtime.hpp"
+#include "weft/sched/user_mode.hpp"
 #include "weft/thread.hpp"
 
 namespace weft::test {
@@ -20,6 +25,47 @@ inline const char* name_of(preemption kind) {
 inline void start_ticking(sched::arrangement pools, unsigned workers, std::chrono::microseconds interval) {
   ASSERT_TRUE(runtime::start({.workers = workers, .pools = pools, .bind = false, .make_scheduler = nullptr}));
   preempt::set_interval(interval);
+}
+
+// start_ticking() for one test, which may be skipped before, and what every fixture looks at after it.
+class ticked_runtime {
+ public:
+  void start(sched::arrangement pools, unsigned workers, std::chrono::microseconds interval) {
+    start_ticking(pools, workers, interval);
+    census_.begin();
+    before_ = preempt::counts();
+    runs_ = true;
+  }
+  void stop() {
+    if (!std::exchange(runs_, false))
+      return;
+    census_.end();
+    EXPECT_TRUE(runtime::stop());
+  }
+  // Since start().
+  [[nodiscard]] std::size_t preemptions() const {
+    return preempt::counts().preemptions - before_.preemptions;
+  }
+  [[nodiscard]] std::size_t workers_let_go() const {
+    return preempt::counts().workers_let_go - before_.workers_let_go;
+  }
+  [[nodiscard]] std::size_t calls_failed() const {
+    return preempt::counts().calls_failed - before_.calls_failed;
+  }
+
+ private:
+  census_check census_;
+  preempt::tick_counts before_;
+  bool runs_ = false;
+};
+
+// The calling thread, which may have been let go in a system call, only computes until a tick has fetched it.
+// False: none has.
+inline bool comes_back_to_a_worker(const sched::user_mode& me) {
+  constexpr std::int64_t given_up_after = 20'000'000'000;
+  for (const std::int64_t end = os::now_ns() + given_up_after; me.is_away() && os::now_ns() < end;)
+    asm volatile("" ::: "memory");
+  return !me.is_away();
 }
 
 // Of a worker of the default group, which names it once it runs.

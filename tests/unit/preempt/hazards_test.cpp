@@ -50,14 +50,9 @@ class hazards : public ::testing::TestWithParam<place> {
   void SetUp() override {
     if (!can_preempt(GetParam().kind))
       GTEST_SKIP() << "not on this machine";
-    start_ticking(GetParam().pools, GetParam().workers, std::chrono::microseconds(200));
-    before_ = preempt::counts();
+    runtime_.start(GetParam().pools, GetParam().workers, std::chrono::microseconds(200));
   }
-  void TearDown() override {
-    if (!IsSkipped()) {
-      EXPECT_TRUE(runtime::stop());
-    }
-  }
+  void TearDown() override { runtime_.stop(); }
   // body(thread, round) until the time is over, in each of the threads; and until a tick has preempted one.
   template <class F>
   void stress(F body) {
@@ -67,7 +62,7 @@ class hazards : public ::testing::TestWithParam<place> {
     std::vector<thread> all;
     for (int t = 0; t < threads; ++t) {
       all.emplace_back(a, [this, &body, end, t] {
-        for (int round = 0; os::now_ns() < end || !somebody_was_preempted(); ++round)
+        for (int round = 0; os::now_ns() < end || runtime_.preemptions() == 0; ++round)
           body(t, round);
       });
     }
@@ -75,11 +70,8 @@ class hazards : public ::testing::TestWithParam<place> {
       t.join();
   }
 
-  [[nodiscard]] bool somebody_was_preempted() const {
-    return preempt::counts().preemptions != before_.preemptions;
-  }
-
-  preempt::tick_counts before_;
+ private:
+  ticked_runtime runtime_;
 };
 
 INSTANTIATE_TEST_SUITE_P(each, hazards, ::testing::ValuesIn(places), [](const auto& info) {
@@ -105,16 +97,14 @@ TEST_P(hazards, a_recursive_mutex_excludes) {
   pthread_mutex_init(&m, &a);
   std::atomic<int> inside{0};
   stress([&](int, int) {
-    // Not lock(): a worker that blocks in the kernel runs nobody, so not the owner either.
-    while (pthread_mutex_trylock(&m) != 0) {
-    }
-    ASSERT_EQ(pthread_mutex_trylock(&m), 0);
+    ASSERT_EQ(pthread_mutex_lock(&m), 0);
+    ASSERT_EQ(pthread_mutex_lock(&m), 0);
     ASSERT_EQ(inside.fetch_add(1), 0);
     for (int i = 0; i < 2000; ++i)
       asm volatile("");
     ASSERT_EQ(inside.fetch_sub(1), 1);
-    pthread_mutex_unlock(&m);
-    pthread_mutex_unlock(&m);
+    ASSERT_EQ(pthread_mutex_unlock(&m), 0);
+    ASSERT_EQ(pthread_mutex_unlock(&m), 0);
   });
   pthread_mutex_destroy(&m);
   pthread_mutexattr_destroy(&a);
@@ -170,8 +160,7 @@ TEST_P(hazards, stdio_locks_its_streams) {
   ASSERT_NE(file, nullptr);
   std::atomic<long> lines{0};
   stress([&](int t, int round) {
-    while (ftrylockfile(file) != 0) {
-    }
+    flockfile(file);
     for (int i = 0; i < 10; ++i)
       std::fprintf(file, "%d:%d\n", t, round);
     funlockfile(file);

@@ -13,6 +13,8 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <cstdio>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <string>
@@ -112,6 +114,22 @@ TEST_P(kernel_state, dlopen_and_lazy_binding) {
     const double x = round % 100;
     ASSERT_EQ(cosine(x), std::cos(x));
     ::dlclose(library);
+  });
+}
+
+// That of libm's above binds but what it calls itself, once; here each round calls fifty functions for the
+// first time, in a library that was just loaded.
+TEST_P(kernel_state, first_calls_of_functions_that_are_bound_lazily) {
+  const auto path_of = [](int t) { return std::string(WEFT_LAZY_LIBRARIES) + std::to_string(t) + ".so"; };
+  ASSERT_EQ(::dlopen(path_of(0).c_str(), RTLD_NOW), nullptr) << "nothing is left to be bound lazily";
+  stress([&](int t, int round) {
+    void* const library = ::dlopen(path_of(t).c_str(), RTLD_LAZY);
+    ASSERT_NE(library, nullptr) << ::dlerror();
+    const auto first = reinterpret_cast<int (*)(int)>(::dlsym(library, "weft_lazy_a0"));
+    ASSERT_NE(first, nullptr);
+    ASSERT_EQ(first(round), round + 50);
+    ASSERT_EQ(::dlclose(library), 0);
+    ASSERT_EQ(::dlopen(path_of(t).c_str(), RTLD_LAZY | RTLD_NOLOAD), nullptr) << "it is still there";
   });
 }
 
@@ -296,6 +314,60 @@ TEST_P(knows_kernel_thread, a_recursive_mutex) {
   EXPECT_EQ(second_got_it, is_plain());
   pthread_mutex_destroy(&m);
   pthread_mutexattr_destroy(&a);
+}
+
+// The same of a stream's lock: what one writes in two steps is not kept together.
+TEST_P(knows_kernel_thread, a_stream) {
+  std::FILE* const file = std::tmpfile();
+  ASSERT_NE(file, nullptr);
+  interleave(
+      [file] {
+        ::flockfile(file);
+        std::fputs("begin ", file);
+        preempt::tick_self();
+        std::fputs("end", file);
+        ::funlockfile(file);
+      },
+      [file] {
+        if (::ftrylockfile(file) == 0) {
+          std::fputs("other ", file);
+          ::funlockfile(file);
+        }
+      });
+  std::rewind(file);
+  char line[32] = {};
+  EXPECT_NE(std::fgets(line, sizeof line, file), nullptr);
+  EXPECT_STREQ(line, is_plain() ? "begin other end" : "begin end");
+  std::fclose(file);
+}
+
+// The one thing that is kept even with signal-yield, at a moment when nothing changes.
+TEST_P(knows_kernel_thread, an_exception_that_is_being_handled) {
+  int found = 0, kept = 0;
+  interleave(
+      [&kept] {
+        try {
+          throw 1;
+        } catch (int) {
+          preempt::tick_self();
+          try {
+            throw;
+          } catch (int what) {
+            kept = what;
+          }
+        }
+      },
+      [&found] {
+        if (const std::exception_ptr theirs = std::current_exception()) {
+          try {
+            std::rethrow_exception(theirs);
+          } catch (int what) {
+            found = what;
+          }
+        }
+      });
+  EXPECT_EQ(found, 0);
+  EXPECT_EQ(kept, 1);
 }
 
 thread_local int scratch = 0;

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <fstream>
 #include <string>
@@ -171,6 +172,33 @@ TEST_P(tick_sources, the_interval_changes_while_threads_run) {
   preempt::set_interval(std::chrono::microseconds(500));
   EXPECT_GT(preemptions_in(40), 4U); // at 1 s it would be none
   EXPECT_EQ(preempt::interval(), std::chrono::microseconds(500));
+}
+
+// Whose kernel thread no timer knows, since it has no worker.
+TEST_P(tick_sources, who_computes_after_a_system_call_is_fetched) {
+  start(1, std::chrono::microseconds(500));
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe(pipe.data()), 0);
+  std::atomic<bool> seen_away{false};
+  while (!seen_away) { // a late tick may have fetched it before it looked
+    const std::size_t before = preempt::counts().workers_let_go;
+    thread reads(attributes(), [&] {
+      const sched::user_mode& me = sched::user_mode::behind(sched::here());
+      char c;
+      EXPECT_EQ(::read(pipe[0], &c, 1), 1);
+      seen_away = me.is_away();
+      EXPECT_TRUE(comes_back_to_a_worker(me));
+    });
+    thread writes([&] {
+      while (preempt::counts().workers_let_go == before)
+        this_thread::yield();
+      EXPECT_EQ(::write(pipe[1], "x", 1), 1);
+    });
+    reads.join();
+    writes.join();
+  }
+  for (const int end : pipe)
+    ::close(end);
 }
 
 TEST_P(tick_sources, another_one_takes_over_while_threads_run) {
