@@ -47,9 +47,12 @@ constinit base::integer_knob interval_knob{
     {least_interval_us, 1'000'000},
     base::knob_scale::count,
     "microseconds that a preemptible thread may run while others wait"};
+// Real-time signals are not for it: they queue, and a kernel thread that had no CPU for long would find all
+// its ticks at once, one handler upon the other.
+constexpr int last_standard_signal = 31;
 constinit base::integer_knob signal_knob{"WEFT_PREEMPTION_SIGNAL",
                                          SIGURG,
-                                         {1, 64},
+                                         {1, last_standard_signal},
                                          base::knob_scale::count,
                                          "number of the signal that preempts; the default is one that "
                                          "debuggers let pass"};
