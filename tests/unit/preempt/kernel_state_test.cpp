@@ -96,9 +96,10 @@ TEST_P(kernel_state, masks_and_alternate_stacks_stay_with_the_kernel_thread) {
     ::sigaltstack(nullptr, &alternate);
     sigset_t blocked;
     ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+    const int kernel_thread = os::this_kernel_thread_id();
     wrong_masks += sigismember(&blocked, SIGURG);
-    const std::scoped_lock held(lock);
-    const auto [place, fresh] = stack_of.emplace(os::this_kernel_thread_id(), alternate.ss_sp);
+    const std::scoped_lock held(lock); // it may wait, and go on elsewhere
+    const auto [place, fresh] = stack_of.emplace(kernel_thread, alternate.ss_sp);
     wrong_stacks += place->second != alternate.ss_sp ? 1 : 0;
   });
   EXPECT_EQ(wrong_stacks, 0);
