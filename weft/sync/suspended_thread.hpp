@@ -60,8 +60,9 @@ class WEFT_API suspended_thread {
   // Contexts: all but signal handlers. Switches: may.
   void enter();
 
-  // Suspends the caller here and continues the thread in `next`, which must hold one. Contexts: thread (a
-  // foreign kernel thread notifies and blocks). Switches: always.
+  // Suspends the caller here and continues the thread in `next`, which must hold one, and not one that waits
+  // with a time limit or a stop token: these may take it out meanwhile. Contexts: thread (a foreign kernel
+  // thread notifies and blocks). Switches: always.
   void swap(suspended_thread& next) {
     swap_with(next, [] { return true; });
   }
