@@ -23,23 +23,9 @@ using model::exactly;
 using model::expect_bugs_are_found;
 using model::expect_every_weakening_is_found;
 using model::expect_passes;
+using model::runtime::actor;
 using model::runtime::seat;
-
-/// Who waits: threads on workers, or foreign kernel threads.
-enum class who : bool { foreign, threads };
-
-class actor {
- public:
-  template <class Body>
-  actor(who w, Body body)
-      : thread_([w, body] {
-          const seat here(w == who::threads);
-          body();
-        }) {}
-
- private:
-  model::thread thread_;
-};
+using model::runtime::who;
 
 struct guarded {
   sync::mcs_mutex m;

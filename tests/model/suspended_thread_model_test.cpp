@@ -23,30 +23,15 @@ using model::exactly;
 using model::expect_bugs_are_found;
 using model::expect_every_weakening_is_found;
 using model::expect_passes;
+using model::runtime::actor;
 using model::runtime::seat;
+using model::runtime::who;
 using sync::suspended_thread;
 using sync::wait_result;
-
-/// Who waits: threads on workers, or foreign kernel threads.
-enum class who : bool { foreign, threads };
 
 void begin() {
   model::runtime::begin(model::runtime::arrivals::apart);
 }
-
-/// A model thread that is one or the other.
-class actor {
- public:
-  template <class Body>
-  actor(who w, Body body)
-      : thread_([w, body] {
-          const seat here(w == who::threads);
-          body();
-        }) {}
-
- private:
-  model::thread thread_;
-};
 
 /// A place, and how often somebody has come to it. What is published by `f` may be notified.
 struct station {

@@ -28,25 +28,10 @@ using model::check;
 using model::exactly;
 using model::expect_every_weakening_is_found;
 using model::expect_passes;
+using model::runtime::actor;
 using model::runtime::seat;
+using model::runtime::who;
 using sync::wait_result;
-
-/// Who waits: threads on workers, or foreign kernel threads.
-enum class who : bool { foreign, threads };
-
-/// A model thread that is one or the other.
-class actor {
- public:
-  template <class Body>
-  actor(who w, Body body)
-      : thread_([w, body] {
-          const seat here(w == who::threads);
-          body();
-        }) {}
-
- private:
-  model::thread thread_;
-};
 
 constexpr sched::deadline some_time = 1; // foreign kernel threads: may pass at any moment
 

@@ -54,4 +54,21 @@ class seat {
   unit::descriptor unit_{};
 };
 
+/// Who waits: threads on workers, or foreign kernel threads.
+enum class who : bool { foreign, threads };
+
+/// A model thread that is one or the other.
+class actor {
+ public:
+  template <class Body>
+  actor(who w, Body body)
+      : thread_([w, body] {
+          const seat here(w == who::threads);
+          body();
+        }) {}
+
+ private:
+  model::thread thread_;
+};
+
 } // namespace weft::model::runtime

@@ -76,4 +76,24 @@ inline pool& main_pool_of(unsigned worker) {
   return *named;
 }
 
+// Where threads of which kind run.
+struct place {
+  preemption kind;
+  sched::arrangement pools;
+  unsigned workers;
+};
+
+// The whole of a test there, with ticks often enough to come at every moment.
+class ticked_at_a_place : public ::testing::TestWithParam<place> {
+ protected:
+  void SetUp() override {
+    if (!can_preempt(GetParam().kind))
+      GTEST_SKIP() << "not on this machine";
+    runtime_.start(GetParam().pools, GetParam().workers, std::chrono::microseconds(200));
+  }
+  void TearDown() override { runtime_.stop(); }
+
+  ticked_runtime runtime_;
+};
+
 } // namespace weft::test

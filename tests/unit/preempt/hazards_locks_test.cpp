@@ -56,11 +56,6 @@ constexpr owned_mutex::shape robust_and_inheriting{
 
 // --- under ticks ---
 
-struct place {
-  preemption kind;
-  sched::arrangement pools;
-  unsigned workers;
-};
 constexpr place places[] = {
     {preemption::own_tls, sched::arrangement::pool_per_worker, 1},
     {preemption::own_tls, sched::arrangement::stealing, 2},
@@ -70,17 +65,11 @@ constexpr place places[] = {
     {preemption::bound_tls, sched::arrangement::stealing, 2},
 };
 
-class hazards_locks : public ::testing::TestWithParam<place> {
+class hazards_locks : public ticked_at_a_place {
  protected:
   static constexpr int threads = 6;
   static constexpr std::int64_t length = 100'000'000; // of a stress, in ns
 
-  void SetUp() override {
-    if (!can_preempt(GetParam().kind))
-      GTEST_SKIP() << "not on this machine";
-    runtime_.start(GetParam().pools, GetParam().workers, std::chrono::microseconds(200));
-  }
-  void TearDown() override { runtime_.stop(); }
   [[nodiscard]] bool somebody_waited_for_a_preempted_one() const {
     return runtime_.preemptions() != 0 && runtime_.workers_let_go() != 0;
   }
@@ -114,9 +103,6 @@ class hazards_locks : public ::testing::TestWithParam<place> {
       t.join();
     EXPECT_EQ(rounds, counted);
   }
-
- private:
-  ticked_runtime runtime_;
 };
 
 INSTANTIATE_TEST_SUITE_P(each, hazards_locks, ::testing::ValuesIn(places), [](const auto& info) {

@@ -27,11 +27,6 @@
 namespace weft::test {
 namespace {
 
-struct place {
-  preemption kind;
-  sched::arrangement pools;
-  unsigned workers;
-};
 constexpr place places[] = {
     {preemption::own_tls, sched::arrangement::pool_per_worker, 1},
     {preemption::own_tls, sched::arrangement::stealing, 2},
@@ -42,17 +37,11 @@ constexpr place places[] = {
     {preemption::bound_tls, sched::arrangement::stealing, 2},
 };
 
-class hazards : public ::testing::TestWithParam<place> {
+class hazards : public ticked_at_a_place {
  protected:
   static constexpr int threads = 8;
   static constexpr std::int64_t length = 300'000'000; // of a stress, in ns
 
-  void SetUp() override {
-    if (!can_preempt(GetParam().kind))
-      GTEST_SKIP() << "not on this machine";
-    runtime_.start(GetParam().pools, GetParam().workers, std::chrono::microseconds(200));
-  }
-  void TearDown() override { runtime_.stop(); }
   // body(thread, round) until the time is over, in each of the threads; and until a tick has preempted one.
   template <class F>
   void stress(F body) {
@@ -69,9 +58,6 @@ class hazards : public ::testing::TestWithParam<place> {
     for (thread& t : all)
       t.join();
   }
-
- private:
-  ticked_runtime runtime_;
 };
 
 INSTANTIATE_TEST_SUITE_P(each, hazards, ::testing::ValuesIn(places), [](const auto& info) {

@@ -83,11 +83,6 @@ class storm {
   std::thread blows_;
 };
 
-struct place {
-  preemption kind;
-  sched::arrangement pools;
-  unsigned workers;
-};
 constexpr place places[] = {
     {preemption::signal_yield, sched::arrangement::pool_per_worker, 1},
     {preemption::signal_yield, sched::arrangement::stealing, 2},
