@@ -107,6 +107,18 @@ def alone_table(data):
                          (0,)) if len(lines) > 1 else None
 
 
+def monitor_table(data):
+    lines = [["", *(f"{interval} us" for interval in ALONE)]]
+    for kind in KINDS:
+        extras = [rows_by_form(data, f"alone-{interval}").get(f"alone.{kind}", {}).get("extras", {})
+                  for interval in ALONE]
+        if any("monitor_percent" in e for e in extras):
+            lines.append([kind, *(f"{e['monitor_percent']:.2f}, {e['monitor_runs']:.0f}, {e['signals']:.0f}"
+                                  if "monitor_percent" in e else "-" for e in extras)])
+    return report.layout("Nobody waits: the monitor's CPU time, percent, how often it runs in a round, signals", lines,
+                         (0,)) if len(lines) > 1 else None
+
+
 def start_table(data):
     rows = [row for row in data["results"] if row["case"] == "start" and "min" in row]
     lines = [["", "", "us", "least"]] + [[row["peer"], row["form"], text_of(figure(row), 1000, 1),
@@ -138,7 +150,7 @@ def verdicts(data):
 def tables(data):
     print("~: others were busy.\n")
     for text in (switch_table(data), tick_table(data), sources_table(data), overhead_table(data),
-                 preemptions_table(data), alone_table(data), start_table(data)):
+                 preemptions_table(data), alone_table(data), monitor_table(data), start_table(data)):
         if text:
             print(text + "\n")
     print("asked:\n  " + "\n  ".join(verdicts(data)) + "\n")

@@ -5,7 +5,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <string>
 
 #include "bench/peer/weft.hpp"
 #include "bench/preemption/workload.hpp"
@@ -184,6 +187,23 @@ class bare_timers {
   std::vector<timer_t> timers_;
 };
 
+// What the monitor has used so far, by the kernel's account: no noise of others is in that.
+struct monitor_use {
+  double cpu_ns = 0;
+  double runs = 0; // how often it had a CPU
+};
+monitor_use use_of_monitor() {
+  monitor_use sum;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::ifstream(entry.path() / "comm") >> name;
+    double cpu_ns = 0, waited_ns = 0, runs = 0;
+    if (name == "weft-monitor" && std::ifstream(entry.path() / "schedstat") >> cpu_ns >> waited_ns >> runs)
+      sum = {sum.cpu_ns + cpu_ns, sum.runs + runs};
+  }
+  return sum;
+}
+
 int measure_overhead(bench::recorder& rec, const asked& a) {
   const unsigned workers = rec.opt().workers;
   const unsigned each = a.what == "alone" ? 1 : 10;
@@ -200,18 +220,26 @@ int measure_overhead(bench::recorder& rec, const asked& a) {
     const bare_timers ticking(workers, static_cast<std::int64_t>(rec.opt().n) * 1000);
     round(preemption::none);
   };
+  round(a.kind); // the monitor is there from now on
   const weft::preempt::tick_counts before = weft::preempt::counts();
+  const monitor_use monitor_before = use_of_monitor();
+  double cpu_ns = 0;
   workload::compare(
       rec, [&] { round(preemption::none); }, round_with_timer,
       [&] {
-        if (a.kind != preemption::none)
-          return round(a.kind);
-        round_with_timer();
+        if (a.kind == preemption::none)
+          return round_with_timer();
+        cpu_ns += workload::cost_of([&] { round(a.kind); });
       });
+  const monitor_use monitor_now = use_of_monitor();
   const weft::preempt::tick_counts now = weft::preempt::counts();
   const auto rounds = static_cast<double>(2 * rec.opt().repeats + 1);
   rec.extra("signals", static_cast<double>(now.signals - before.signals) / rounds);
   rec.extra("preemptions", static_cast<double>(now.preemptions - before.preemptions) / rounds);
+  if (a.kind != preemption::none) {
+    rec.extra("monitor_runs", (monitor_now.runs - monitor_before.runs) / rounds);
+    rec.extra("monitor_percent", 100 * (monitor_now.cpu_ns - monitor_before.cpu_ns) / cpu_ns);
+  }
   rec.check(done == expected, "every thread has ended");
   return rec.finish();
 }
