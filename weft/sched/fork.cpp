@@ -157,6 +157,7 @@ void worker::forget_after_fork() {
   attention.store_relaxed(0);
   attach_recorder();
   tls_blocks = nullptr; // of kernel threads that are gone
+  tls_block_count = 0;
   group::free_primary(*this);
   own_stack.release(); // the caller may run on it, and the loop does
   home->begin_anew_after_fork();

@@ -256,27 +256,46 @@ void user_mode::give_block_back(worker& w) noexcept {
   if (arch::any(*block->exceptions)) [[unlikely]]
     arch::restore(*w.exceptions, arch::save_and_clear(*block->exceptions));
   if (bound_ == nullptr)
-    block->next = std::exchange(w.tls_blocks, block);
+    return_block(w, *block);
+}
+
+// A worker keeps a few. Threads that are preempted on one worker and end on another bring their blocks along:
+// they would all be here in the end, and nobody be preemptible there.
+void user_mode::return_block(worker& w, tls_block& block) noexcept {
+  constexpr unsigned kept = 4;
+  if (w.tls_block_count < kept) {
+    block.next = std::exchange(w.tls_blocks, &block);
+    ++w.tls_block_count;
+    return;
+  }
+  block.next = nullptr;
+  lender_of_tls.load(std::memory_order_acquire)->take_back(&block);
+}
+
+// False: there is none now.
+bool user_mode::find_block(worker& w) noexcept {
+  if (w.tls_blocks != nullptr)
+    return true;
+  tls_lender* const lender = lender_of_tls.load(std::memory_order_acquire);
+  if (lender == nullptr || (w.tls_blocks = lender->lend()) == nullptr)
+    return false;
+  w.tls_block_count = 1;
+  return true;
 }
 
 tls_block* user_mode::borrow_block(worker& w) noexcept {
-  if (w.tls_blocks == nullptr) {
-    if (tls_lender* lender = lender_of_tls.load(std::memory_order_acquire))
-      w.tls_blocks = lender->lend();
-  }
-  tls_block* const block = w.tls_blocks;
-  if (block != nullptr)
-    w.tls_blocks = block->next;
-  return block; // null: it can only be told of ticks until there is one
+  if (!find_block(w))
+    return nullptr; // it can only be told of ticks until there is one
+  --w.tls_block_count;
+  return std::exchange(w.tls_blocks, w.tls_blocks->next);
 }
 
 // Others run until there is one: the owner of a lock that whoever makes more waits for may be among them.
 void user_mode::await_block() noexcept {
   if (!has_block() || bound_ != nullptr)
     return;
-  tls_lender* const lender = lender_of_tls.load(std::memory_order_acquire);
-  while (here().tls_blocks == nullptr && (here().tls_blocks = lender->lend()) == nullptr) {
-    if (!lender->more_may_come())
+  while (!find_block(here())) {
+    if (!lender_of_tls.load(std::memory_order_acquire)->more_may_come())
       return;
     yield_preempted(false, false);
   }

@@ -157,7 +157,9 @@ class WEFT_API user_mode : public os::on_own_heap {
   void go_to_user_mode(worker& w) noexcept;
   void take_block(worker& w) noexcept;
   void await_block() noexcept;
+  static bool find_block(worker& w) noexcept;
   static tls_block* borrow_block(worker& w) noexcept;
+  static void return_block(worker& w, tls_block& block) noexcept;
   // Whether it runs on a TLS block in user mode.
   [[nodiscard]] bool has_block() const noexcept {
     return kind_ == preemption::own_tls || kind_ == preemption::bound_tls;

@@ -190,7 +190,8 @@ struct alignas(64) worker : worker_front {
   worker* next_of_process = nullptr; // under the lock of sched/inspection.cpp
   // --- preemption ---
   base::atomic<void*> own_thread_pointer{nullptr}; // of the kernel thread it runs on; read by asm
-  tls_block* tls_blocks = nullptr;
+  tls_block* tls_blocks = nullptr; // to lend
+  unsigned tls_block_count = 0;
   carrier* on = nullptr;         // the kernel thread it runs on
   std::unique_ptr<carrier> home; // the one it began on
   carrier* spares = nullptr;     // kernel threads to go on on

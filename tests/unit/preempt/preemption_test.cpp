@@ -114,5 +114,38 @@ TEST_P(preemption_of, they_use_the_whole_interface) {
   EXPECT_EQ(count, 16000);
 }
 
+// Each thread is preempted on worker 1 and ends on worker 0, where its block is then: worker 1 must not run
+// out of them, nor all that may be made be made.
+TEST(tls_blocks, of_threads_that_end_elsewhere_do_not_pile_up_there) {
+  if (!can_preempt(preemption::own_tls))
+    GTEST_SKIP() << "not on this machine";
+  ticked_runtime ticked;
+  ticked.start(sched::arrangement::pool_per_worker, 2, std::chrono::seconds(1)); // the monitor keeps still
+  thread_attributes there;
+  there.pool = &main_pool_of(1);
+  there.preemption = preemption::own_tls;
+  pool& here = main_pool_of(0);
+  constexpr std::size_t most_of_process = 256; // WEFT_PREEMPTION_DONORS
+  std::size_t came = 0;
+  for (std::size_t k = 0; k < most_of_process + 50; ++k) {
+    std::atomic<bool> runs{false}, asked{false};
+    thread t(there, [&] {
+      for (runs = true; !asked;) {
+      }
+      preempt::tick_self();
+      came += sched::weft_worker_here == &runtime::default_group().member(0) ? 1 : 0; // its own block says so
+    });
+    while (!runs) {
+    }
+    t.migrate_to(here);
+    asked = true;
+    t.join();
+  }
+  EXPECT_EQ(came, most_of_process + 50);
+  EXPECT_GE(ticked.preemptions(), most_of_process + 50);
+  EXPECT_LE(preempt::donor_count(), 32U);
+  ticked.stop();
+}
+
 } // namespace
 } // namespace weft::test
