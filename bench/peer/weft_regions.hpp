@@ -12,8 +12,7 @@
 namespace weft::bench {
 
 // `none`: cooperative threads under Algorithm 1; `signal_yield`, `own_tls`: preempted at the interval;
-// `wrap_around`: own_tls, laid out as the last run of the region says; `measured`: where that takes less
-// time.
+// `wrap_around`: own_tls, laid out as the last run of the region says; `measured`: where that takes less time.
 class weft_regions {
  public:
   weft_regions(const std::string& way, unsigned threads, unsigned active) : runtime_(options(threads)) {
@@ -24,9 +23,7 @@ class weft_regions {
     cooperative_ = way == "none";
     runtime::set_active_workers(active);
   }
-  static std::vector<std::string> ways() {
-    return {"measured", "wrap_around", "own_tls", "signal_yield", "none"};
-  }
+  static std::vector<std::string> ways() { return {"measured", "wrap_around", "own_tls", "signal_yield", "none"}; }
 
   // Regions of one name are one region of the program.
   template <class F>
