@@ -9,10 +9,10 @@ QUIET = 0.25
 LENGTHS = {1000: 30, 3000: 10, 10000: 4, 100000: 1}
 # (N, n)
 SHAPES = ((2, 2), (3, 2), (4, 2), (5, 2), (7, 2), (8, 2), (2, 1), (4, 1))
-WAYS = ("measured", "wrap_around", "own_tls", "signal_yield", "none", "affinity")
+WAYS = ("wrap_around", "own_tls", "signal_yield", "none", "affinity")
 
 HPGMG_THREADS = (1, 2, 3, 4, 5, 7, 8)
-HPGMG_WAYS = ("measured", "wrap_around", "own_tls", "signal_yield", "none", "passive", "active")
+HPGMG_WAYS = ("wrap_around", "own_tls", "signal_yield", "none", "passive", "active")
 
 
 def _equal(length, threads, active):

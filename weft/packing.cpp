@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <system_error>
-#include <utility>
 
 #include "weft/latch.hpp"
-#include "weft/os/clock.hpp"
 
 namespace weft {
 namespace {
@@ -84,13 +82,13 @@ void packed_region::lay_out(state& s, unsigned threads) {
   const unsigned workers = group_.active_workers();
   s.places.resize(threads);
   const bool knows_times =
-      options_.planned != plan::none && s.lease.table() != nullptr && times_.size() == threads;
-  was_planned_ = knows_times && threads > workers && to_be_planned(workers);
+      options_.planned == plan::wrap_around && s.lease.table() != nullptr && times_.size() == threads;
+  was_planned_ = knows_times && threads > workers;
   if (!was_planned_) {
     for (unsigned i = 0; i < threads; ++i) {
       s.places[i] = i % group_.size();
       s.order.push_back(i);
-      if (knows_times && threads <= workers) // nobody has to leave before that
+      if (knows_times) // nobody has to leave before that
         s.lease.of(i)->expected = times_[i];
     }
     return;
@@ -109,20 +107,9 @@ void packed_region::lay_out(state& s, unsigned threads) {
   }
 }
 
-// What was measured holds for as many threads and workers.
-bool packed_region::to_be_planned(unsigned workers) {
-  if (std::exchange(chosen_for_, workers) != workers)
-    choice_ = {};
-  return options_.planned == plan::wrap_around || choice_.planned_next();
-}
-
-void packed_region::learn(const state& s, unsigned threads, std::int64_t took) {
+void packed_region::learn(const state& s, unsigned threads) {
   if (s.lease.table() == nullptr)
     return;
-  if (times_.size() == threads) // the first run pays for page faults and cold caches
-    choice_.took(was_planned_, took);
-  else
-    choice_ = {};
   times_.resize(threads);
   for (unsigned i = 0; i < threads; ++i)
     times_[i] = s.lease.of(i)->spent.load_relaxed();
@@ -132,7 +119,6 @@ void packed_region::run_erased(unsigned threads, void (*call)(void*, unsigned), 
   if (threads == 0)
     throw std::system_error(std::make_error_code(std::errc::invalid_argument),
                             "weft: a region of no threads");
-  const std::int64_t began = os::now_ns();
   state s(*group_.board(), threads);
   lay_out(s, threads);
   latch all_ended(threads);
@@ -165,7 +151,7 @@ void packed_region::run_erased(unsigned threads, void (*call)(void*, unsigned), 
   if (was_planned_)
     s.lease.board().set(packing_board::phase::planned);
   wait();
-  learn(s, threads, os::now_ns() - began);
+  learn(s, threads);
 }
 
 } // namespace weft

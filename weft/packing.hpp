@@ -12,7 +12,6 @@
 #include "weft/base/export.hpp"
 #include "weft/pool.hpp"
 #include "weft/preemption.hpp"
-#include "weft/sched/packing_rules.hpp"
 #include "weft/thread.hpp"
 
 namespace weft {
@@ -22,21 +21,19 @@ namespace weft {
 // "Lightweight Preemptive User-Level Threads" with preemption at the interval. From then on the region knows
 // how long each of them runs and lays them out on the workers that are active now by McNaughton's wrap-around
 // rule: at most one thread fewer than there are workers is preempted, once, and at a time that was planned.
-// Where a thread runs longer than it used to, it is treated as any other again. It measures its runs with and
-// without a plan, and stays with what takes less time.
+// Where a thread runs longer than it used to, it is treated as any other again.
 //
 // Ownership: one thread at a time. Regions of one group that run at the same time, or within each other, are
 // not laid out but for one of them.
 class WEFT_API packed_region {
  public:
   enum class plan : std::uint8_t {
-    measured,    // as above
-    wrap_around, // a plan whenever there are times to make one by
+    wrap_around, // as above
     none,        // Algorithm 1 always
   };
   struct options {
     weft::preemption preemption = weft::preemption::own_tls; // signal_yield: a thread stays where it began
-    plan planned = plan::measured;
+    plan planned = plan::wrap_around;
     std::chrono::nanoseconds least_part = std::chrono::microseconds(50); // of a thread that is cut
   };
 
@@ -59,25 +56,19 @@ class WEFT_API packed_region {
   // How long each thread ran the last time, without what it was kept waiting; empty: not known.
   [[nodiscard]] std::span<const std::int64_t> times() const noexcept { return times_; }
   // The next run is as the first one.
-  void forget() noexcept {
-    times_.clear();
-    choice_ = {};
-  }
+  void forget() noexcept { times_.clear(); }
   // Whether the last run was laid out.
   [[nodiscard]] bool was_planned() const noexcept { return was_planned_; }
 
  private:
   struct state;
-  bool to_be_planned(unsigned workers);
   void run_erased(unsigned threads, void (*call)(void*, unsigned), void* function);
   void lay_out(state& s, unsigned threads);
-  void learn(const state& s, unsigned threads, std::int64_t took);
+  void learn(const state& s, unsigned threads);
 
   worker_group& group_;
   options options_;
   std::vector<std::int64_t> times_; // ns
-  sched::plan_choice choice_;
-  unsigned chosen_for_ = 0; // workers
   bool was_planned_ = false;
 };
 

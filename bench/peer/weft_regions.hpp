@@ -12,18 +12,16 @@
 namespace weft::bench {
 
 // `none`: cooperative threads under Algorithm 1; `signal_yield`, `own_tls`: preempted at the interval;
-// `wrap_around`: own_tls, laid out as the last run of the region says; `measured`: where that takes less time.
+// `wrap_around`: own_tls, laid out as the last run of the region says.
 class weft_regions {
  public:
   weft_regions(const std::string& way, unsigned threads, unsigned active) : runtime_(options(threads)) {
-    wanted_.planned = way == "measured"      ? packed_region::plan::measured
-                      : way == "wrap_around" ? packed_region::plan::wrap_around
-                                             : packed_region::plan::none;
+    wanted_.planned = way == "wrap_around" ? packed_region::plan::wrap_around : packed_region::plan::none;
     wanted_.preemption = way == "signal_yield" ? preemption::signal_yield : preemption::own_tls;
     cooperative_ = way == "none";
     runtime::set_active_workers(active);
   }
-  static std::vector<std::string> ways() { return {"measured", "wrap_around", "own_tls", "signal_yield", "none"}; }
+  static std::vector<std::string> ways() { return {"wrap_around", "own_tls", "signal_yield", "none"}; }
 
   // Regions of one name are one region of the program.
   template <class F>

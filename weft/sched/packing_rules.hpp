@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -110,46 +109,6 @@ struct wrap_around {
     places[thread] = where;
     orders[where.worker].push_back(thread);
   }
-};
-
-// Whether to lay a region out, by what its runs took: a plan has its price (a cut, a tick, a cold cache), and
-// where regions are short, or bound by memory, the interval's own preemptions may do as well or better.
-//
-// Ownership: one thread.
-class plan_choice {
- public:
-  [[nodiscard]] bool planned_next() const noexcept {
-    for (const bool planned : {true, false}) {
-      if (of(planned).runs < first_runs)
-        return planned;
-    }
-    const bool better = of(true).typical <= of(false).typical;
-    return runs_ % look_again == 0 ? !better : better;
-  }
-  // The region has taken `length` ns, laid out or not.
-  void took(bool planned, std::int64_t length) noexcept {
-    way& w = ways_[planned ? 1 : 0];
-    if (w.runs == 0) {
-      w.typical = length;
-    } else if (w.runs < first_runs) {
-      w.typical = std::min(w.typical, length);
-    } else { // who was kept from the CPU for long says little of the way
-      w.typical += (std::min(length, 2 * w.typical) - w.typical) / 4;
-    }
-    w.runs = std::min(w.runs + 1, first_runs);
-    ++runs_;
-  }
-
- private:
-  static constexpr unsigned first_runs = 3;  // of each way
-  static constexpr unsigned look_again = 32; // the one in so many goes the way that took longer
-  struct way {
-    std::int64_t typical = 0; // ns
-    unsigned runs = 0;
-  };
-  [[nodiscard]] const way& of(bool planned) const noexcept { return ways_[planned ? 1 : 0]; }
-  std::array<way, 2> ways_;
-  unsigned runs_ = 0;
 };
 
 } // namespace weft::sched

@@ -126,62 +126,7 @@ TEST(wrap_around_rule, random_threads) {
   }
 }
 
-// --- whether to plan ---
-
-// What the region's runs take, with a plan and without.
-std::vector<bool> chosen(std::int64_t with, std::int64_t without, int runs) {
-  sched::plan_choice choice;
-  std::vector<bool> planned;
-  for (int k = 0; k < runs; ++k) {
-    planned.push_back(choice.planned_next());
-    choice.took(planned.back(), planned.back() ? with : without);
-  }
-  return planned;
-}
-
-TEST(plan_choice, tries_both_and_stays_with_the_better_one) {
-  const std::vector<bool> good = chosen(100, 130, 106), bad = chosen(130, 100, 106);
-  EXPECT_EQ(std::count(good.begin(), good.begin() + 6, true), 3);
-  EXPECT_EQ(std::count(bad.begin(), bad.begin() + 6, true), 3);
-  EXPECT_EQ(std::count(good.begin() + 6, good.end(), false), 3) << "it looks again, seldom";
-  EXPECT_EQ(std::count(bad.begin() + 6, bad.end(), true), 3);
-}
-
-TEST(plan_choice, changes_its_mind_when_the_program_does) {
-  sched::plan_choice choice;
-  const auto run = [&choice](std::int64_t with, std::int64_t without) {
-    const bool planned = choice.planned_next();
-    choice.took(planned, planned ? with : without);
-    return planned;
-  };
-  for (int k = 0; k < 100; ++k)
-    run(100, 200);
-  EXPECT_TRUE(choice.planned_next());
-  for (int k = 0; k < 100; ++k)
-    run(300, 200);
-  int planned = 0;
-  for (int k = 0; k < 64; ++k)
-    planned += run(300, 200) ? 1 : 0;
-  EXPECT_LE(planned, 2);
-}
-
-TEST(plan_choice, who_lost_the_cpu_once_is_forgiven) {
-  sched::plan_choice choice;
-  for (int k = 0; k < 40; ++k) {
-    const bool planned = choice.planned_next();
-    choice.took(planned, k == 0 || k == 20 ? 100'000 : planned ? 100 : 200);
-  }
-  EXPECT_TRUE(choice.planned_next());
-}
-
 // --- regions ---
-
-// One that is laid out whenever there are times to do it by.
-packed_region::options always_planned() {
-  packed_region::options o;
-  o.planned = packed_region::plan::wrap_around;
-  return o;
-}
 
 void compute(std::chrono::microseconds length) {
   const auto end = std::chrono::steady_clock::now() + length;
@@ -218,7 +163,7 @@ class region : public ::testing::TestWithParam<unsigned> {
 INSTANTIATE_TEST_SUITE_P(workers, region, ::testing::Values(1U, 2U, 4U, 8U));
 
 TEST_P(region, calls_each_once_whatever_is_active) {
-  packed_region r(group(), always_planned());
+  packed_region r(group());
   for (unsigned n = GetParam(); n >= 1; --n) {
     group().set_active_workers(n);
     for (const unsigned threads : {1U, 3U, GetParam(), 2 * GetParam() + 1}) {
@@ -251,7 +196,7 @@ TEST_P(region, learns_how_long_its_threads_run) {
 
 // Threads that wait for each other, and only spin: a plan that nobody can follow must give way.
 TEST_P(region, threads_that_spin_for_each_other_end) {
-  packed_region r(group(), always_planned());
+  packed_region r(group());
   const unsigned threads = 2 * GetParam() + 1;
   for (int k = 0; k < 4; ++k) {
     std::atomic<unsigned> there{0};
@@ -265,22 +210,8 @@ TEST_P(region, threads_that_spin_for_each_other_end) {
   }
 }
 
-TEST_P(region, measures_its_runs_with_and_without_a_plan) {
-  packed_region r(group());
-  const unsigned threads = GetParam() + 1;
-  const auto work = [](unsigned) { compute(std::chrono::microseconds(100)); };
-  r.run(threads, work);
-  EXPECT_FALSE(r.was_planned());
-  int planned = 0;
-  for (int k = 0; k < 6; ++k) {
-    r.run(threads, work);
-    planned += r.was_planned() ? 1 : 0;
-  }
-  EXPECT_EQ(planned, 3);
-}
-
 TEST_P(region, threads_may_wait_and_use_the_interface) {
-  packed_region r(group(), always_planned());
+  packed_region r(group());
   for (int k = 0; k < 4; ++k) {
     std::atomic<int> ran{0};
     r.run(2 * GetParam(), [&](unsigned) {
@@ -360,7 +291,7 @@ TEST(region_of_three, is_cut_as_planned) {
   ASSERT_TRUE(runtime::start({.workers = 2, .pools = arrangement::packing}));
   preempt::set_interval(std::chrono::seconds(1));
   {
-    packed_region r(runtime::default_group(), always_planned());
+    packed_region r(runtime::default_group());
     r.run(3, [](unsigned) { compute(std::chrono::milliseconds(20)); });
     const std::size_t before = preempt::counts().preemptions;
     r.run(3, [before](unsigned) {
