@@ -12,8 +12,8 @@ VARIANTS = ("klt_local", "klt_futex", "klt_naive")
 SOURCES = ("monitor", "creation_time", "aligned", "one_to_all", "chain")
 INTERVALS = (100, 300, 1000, 3000, 10000)
 # A round is as long as ten intervals of each thread, or there would be no preemptions to speak of.
-# At 1 ms much more often: what was asked there is as small as what two runs differ by.
-REPEATS = {100: 9, 300: 9, 1000: 31, 3000: 5, 10000: 3}
+# At 1 ms more often: what was asked there is as small as what two runs differ by.
+REPEATS = {100: 9, 300: 9, 1000: 15, 3000: 5, 10000: 3}
 ALONE = (300, 1000)
 WORKERS = (1, 2)
 
@@ -55,6 +55,6 @@ CASES = [
             {"n": 1000, "rounds": 500, "repeats": 3, "workers": workers}, {"rounds": 100}) for workers in WORKERS),
     *(_overhead(interval) for interval in INTERVALS),
     *(_case(f"alone-{interval}", f"one thread a worker, {interval} us", [f"alone.{kind}" for kind in KINDS],
-            {"n": interval, "rounds": 1000, "repeats": 31, "workers": 2}, {"repeats": 3}) for interval in ALONE),
+            {"n": interval, "rounds": 1000, "repeats": 15, "workers": 2}, {"repeats": 3}) for interval in ALONE),
     priorities_suite.START,
 ]
