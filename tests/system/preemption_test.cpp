@@ -96,6 +96,36 @@ TEST(preemption, with_one_donor_and_one_spare_three_hundred_threads_end) {
                    {{"WEFT_PREEMPTION_DONORS", "1"}, {"WEFT_PREEMPTION_SPARES", "1"}});
 }
 
+// One that was preempted has the only block: another can be told of ticks, no more.
+WEFT_SCENARIO(the_second_has_none_to_borrow) {
+  if (!weft::can_preempt(preemption::own_tls))
+    return cannot;
+  require(weft::runtime::start({.workers = 1}), "start");
+  weft::preempt::set_interval(1s);
+  bool first_is_there = false, second_was_ticked = false; // one worker
+  weft::thread first(preemptible(preemption::own_tls), [&] {
+    for (first_is_there = true; !second_was_ticked;)
+      weft::preempt::tick_self();
+  });
+  weft::thread second(preemptible(preemption::own_tls), [&] {
+    while (!first_is_there)
+      weft::this_thread::yield();
+    const weft::preempt::tick_counts before = weft::preempt::counts();
+    weft::preempt::tick_self();
+    const weft::preempt::tick_counts now = weft::preempt::counts();
+    require(now.nowhere_to_go == before.nowhere_to_go + 1, "the tick came to nothing, and was counted");
+    require(now.preemptions == before.preemptions, "nobody was preempted");
+    second_was_ticked = true;
+  });
+  first.join();
+  second.join();
+  require(weft::runtime::stop(), "stop");
+  return 0;
+}
+TEST(preemption, with_one_donor_a_second_thread_goes_on_and_is_counted) {
+  expect_success("the_second_has_none_to_borrow", preemption::own_tls, {{"WEFT_PREEMPTION_DONORS", "1"}});
+}
+
 // bound_tls needs one for each: the second is refused, and can be had when the first has ended.
 WEFT_SCENARIO(two_bound_with_one_to_lend) {
   if (!weft::can_preempt(preemption::bound_tls))

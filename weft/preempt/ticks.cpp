@@ -67,6 +67,7 @@ const base::knob_list listed{interval_knob, signal_knob, source_knob, kicks_knob
 
 base::atomic<std::uint64_t> flags_left;
 base::atomic<std::uint64_t> preemptions_done;
+base::atomic<std::uint64_t> nowhere_to_go;
 base::atomic<std::uint64_t> workers_let_go;
 base::atomic<std::uint64_t> calls_failed;
 base::atomic<std::uint64_t> kicks_sent;
@@ -126,8 +127,10 @@ void tick_when_done(int number) noexcept {
 void preempt(user_mode& thread, ucontext_t& interrupted, int number, int kept_errno) noexcept {
   const sched::carrier* const before = worker_here()->on;
   worker* const now = thread.preempt();
-  if (now == nullptr)
+  if (now == nullptr) {
+    nowhere_to_go.fetch_add_relaxed(1);
     return;
+  }
   preemptions_done.fetch_add_relaxed(1);
   const std::uint64_t features = arch::features_of_frame(interrupted);
   const bool adapted = features == 0 && now->on != before;
@@ -541,6 +544,7 @@ tick_counts counts() noexcept {
   return {.flags = flags_left.load_relaxed(),
           .signals = ticks_sent(),
           .preemptions = preemptions_done.load_relaxed(),
+          .nowhere_to_go = nowhere_to_go.load_relaxed(),
           .workers_let_go = workers_let_go.load_relaxed(),
           .calls_failed = calls_failed.load_relaxed(),
           .kicks = kicks_sent.load_relaxed()};

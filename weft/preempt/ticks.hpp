@@ -35,6 +35,9 @@ struct tick_counts {
   std::size_t flags = 0;          // threads told by a flag
   std::size_t signals = 0;        // that were sent
   std::size_t preemptions = 0;    // threads that were made to leave by one
+  // Threads that went on for want of a spare kernel thread or a TLS block. Many: WEFT_PREEMPTION_SPARES or
+  // WEFT_PREEMPTION_DONORS is too low.
+  std::size_t nowhere_to_go = 0;
   std::size_t workers_let_go = 0; // of threads that were in system calls
   std::size_t calls_failed = 0;   // times that a system call was found to return EINTR for a signal
   std::size_t kicks = 0;          // signals among those sent, for threads of higher priority

@@ -127,6 +127,7 @@ TEST(tls_blocks, of_threads_that_end_elsewhere_do_not_pile_up_there) {
   pool& here = main_pool_of(0);
   constexpr std::size_t most_of_process = 256; // WEFT_PREEMPTION_DONORS
   std::size_t came = 0;
+  const std::size_t stayed_before = preempt::counts().nowhere_to_go;
   for (std::size_t k = 0; k < most_of_process + 50; ++k) {
     std::atomic<bool> runs{false}, asked{false};
     thread t(there, [&] {
@@ -144,6 +145,7 @@ TEST(tls_blocks, of_threads_that_end_elsewhere_do_not_pile_up_there) {
   EXPECT_EQ(came, most_of_process + 50);
   EXPECT_GE(ticked.preemptions(), most_of_process + 50);
   EXPECT_LE(preempt::donor_count(), 32U);
+  EXPECT_EQ(preempt::counts().nowhere_to_go, stayed_before);
   ticked.stop();
 }
 
