@@ -310,19 +310,20 @@ verb_bench() {
   exec python3 bench/run.py --bin build/release/bench/bin "${arguments[@]}" "$@"
 }
 
-# What a round of soak goes through, short parts first: a name, the preset, what is built ("all" for all), settings of its
-# own (@seed and @round stand for the round's), ctest's arguments. Each sees WEFT_SOAK, the seconds of a long test, a fresh
-# WEFT_STRESS_SEED, and the lengths that verb_soak sets. Simulated, a failure comes again with its seed.
+# What a round of soak goes through, short parts first: a name, the preset (one of `./do test`, whose build serves), what is
+# built ("all" for all), settings of its own (@seed and @round stand for the round's), ctest's arguments. Each sees WEFT_SOAK,
+# the seconds of a long test, a fresh WEFT_STRESS_SEED, and the lengths that verb_soak sets. Simulated, a failure comes again
+# with its seed.
 soak_parts=(
-  "stress|dev|all||-L ^stress$"
-  "simulated|dev|all|WEFT_SIM=@seed|-L ^stress$"
+  "stress|ci-gcc|all||-L ^stress$"
+  "simulated|ci-gcc|all|WEFT_SIM=@seed|-L ^stress$"
   "fuzz|ci-clang|fuzzers||-L ^fuzz$"
-  "interleavings|dev|all|WEFT_MODEL_DEPTH=@round|-L ^model$"
-  "disturbed|dev|all||-R ^(system_(interference|limits|calendar|fork|exit|signals|reopen|wake)|fault_injection|unit_preempt)"
-  "random|dev|all||-L ^random$"
-  "state|dev|all||-L ^state$"
+  "interleavings|ci-gcc|all|WEFT_MODEL_DEPTH=@round|-L ^model$"
+  "disturbed|ci-gcc|all||-R ^(system_(interference|limits|calendar|fork|exit|signals|reopen|wake)|fault_injection|unit_preempt)"
+  "random|ci-gcc|all||-L ^random$"
+  "state|ci-gcc|all||-L ^state$"
   "state-clang|ci-clang|thread_states||-L ^state$"
-  "simulation|dev|all|WEFT_SIMULATION_SEEDS=@round00|-L ^simulation$"
+  "simulation|ci-gcc|all|WEFT_SIMULATION_SEEDS=@round00|-L ^simulation$"
 )
 
 soak_part() { # round name preset settings argument...
