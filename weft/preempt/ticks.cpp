@@ -151,7 +151,7 @@ void on_tick_in_user_mode(user_mode& thread, ucontext_t& interrupted, int number
   const arch::interrupted_call call = arch::call_interrupted(interrupted);
   if (call == arch::interrupted_call::failed)
     calls_failed.fetch_add_relaxed(1);
-  if (thread.is_held() && call == arch::interrupted_call::none)
+  if (thread.is_held() && (call == arch::interrupted_call::none || thread.is_held_for_good()))
     return thread.remember_tick();
   if (thread.is_away()) {
     if (call == arch::interrupted_call::none && thread.wait_for_worker() != nullptr)
