@@ -20,6 +20,7 @@
 #include "weft/base/assert.hpp"
 #include "weft/base/immortal.hpp"
 #include "weft/base/knob.hpp"
+#include "weft/memory/annotate.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/os/kernel_thread.hpp"
@@ -478,10 +479,10 @@ bool prepare(sched::preemption kind, std::size_t workers) {
       base::warn("in a simulation preemptible threads are cooperative");
     return false;
   }
-  if (arch::sanitizer::watches_frames) {
+  if (arch::sanitizer::watches_frames || memory::annotate::runs_in_valgrind()) {
     static std::atomic<bool> said{false};
     if (!said.exchange(true))
-      base::warn("under sanitizers preemptible threads are cooperative");
+      base::warn("under sanitizers and valgrind preemptible threads are cooperative");
     return false;
   }
   if (!arch::can_preempt)
