@@ -2,11 +2,14 @@
 #include "weft/preemption.hpp"
 
 #include "weft/arch/user_mode.hpp"
+#include "weft/memory/annotate.hpp"
 #include "weft/sched/switch.hpp"
 
 namespace weft {
 
 bool can_preempt(preemption kind) noexcept {
+  if (kind != preemption::none && memory::annotate::runs_in_valgrind())
+    return false;
   switch (kind) {
   case preemption::none:
     return true;

@@ -13,7 +13,8 @@ namespace weft {
 using sched::no_preemption;
 using sched::preemption;
 
-// Whether threads of this kind can be had on this machine. Contexts: all but signal handlers.
+// Whether threads of this kind are preempted on this machine; valgrind is none. Contexts: all but signal
+// handlers.
 [[nodiscard]] WEFT_API bool can_preempt(preemption kind) noexcept;
 
 namespace this_thread {

@@ -88,6 +88,33 @@ WEFT_SCENARIO(exit_from_a_tasklet) {
   weft::tasklet([] { std::exit(7); }).join();
   return 1;
 }
+// It keeps its worker, the only one that does not stand still, whatever ticks come.
+template <weft::preemption Kind>
+int exit_from_a_preemptible_thread() {
+  leave_threads_alive();
+  if (!weft::can_preempt(Kind))
+    return 7;
+  weft::preempt::set_interval(100us);
+  weft::thread_attributes a;
+  a.preemption = Kind;
+  for (int i = 0; i < 4; ++i) {
+    weft::thread(a, [] {
+      while (!statics_destroyed)
+        asm volatile("");
+    }).detach();
+  }
+  weft::thread(a, [] { std::exit(7); }).join();
+  return 1;
+}
+WEFT_SCENARIO(exit_from_a_thread_of_own_tls) {
+  return exit_from_a_preemptible_thread<weft::preemption::own_tls>();
+}
+WEFT_SCENARIO(exit_from_a_thread_of_own_kernel_thread) {
+  return exit_from_a_preemptible_thread<weft::preemption::own_kernel_thread>();
+}
+WEFT_SCENARIO(exit_from_a_thread_of_bound_tls) {
+  return exit_from_a_preemptible_thread<weft::preemption::bound_tls>();
+}
 WEFT_SCENARIO(exit_at_once) {
   leave_threads_alive();
   ::_exit(7);
@@ -152,6 +179,9 @@ TEST_P(exits, with_its_code) {
 INSTANTIATE_TEST_SUITE_P(ways, exits,
                          ::testing::Values("exit_by_return", "exit_from_main", "exit_from_a_thread",
                                            "exit_from_a_foreign_kernel_thread", "exit_from_a_tasklet",
+                                           "exit_from_a_thread_of_own_tls",
+                                           "exit_from_a_thread_of_own_kernel_thread",
+                                           "exit_from_a_thread_of_bound_tls",
                                            "exit_at_once", "exit_quickly", "exit_while_main_blocks",
                                            "exit_without_use", "exit_after_stop",
                                            "exit_while_threads_are_preempted",

@@ -52,11 +52,11 @@ void expect_success(const char* scenario, preemption kind,
 // --- one to lend ---
 
 // Ticks that find none wait; nobody else does.
-WEFT_SCENARIO(three_hundred_with_one_to_lend) {
+WEFT_SCENARIO(a_thousand_with_one_to_lend) {
   const preemption kind = kind_of_argument();
   if (!weft::can_preempt(kind))
     return cannot;
-  constexpr int threads = 300, rounds = 8;
+  constexpr int threads = 1000, rounds = 8;
   require(weft::runtime::start({.workers = 2}), "start");
   weft::preempt::set_interval(100us);
   std::atomic<int> ended{0};
@@ -90,9 +90,9 @@ WEFT_SCENARIO(three_hundred_with_one_to_lend) {
   require(weft::runtime::stop(), "stop");
   return 0;
 }
-TEST(preemption, with_one_donor_and_one_spare_three_hundred_threads_end) {
+TEST(preemption, with_one_donor_and_one_spare_a_thousand_threads_end) {
   for (const preemption kind : {preemption::signal_yield, preemption::own_tls, preemption::own_kernel_thread})
-    expect_success("three_hundred_with_one_to_lend", kind,
+    expect_success("a_thousand_with_one_to_lend", kind,
                    {{"WEFT_PREEMPTION_DONORS", "1"}, {"WEFT_PREEMPTION_SPARES", "1"}});
 }
 

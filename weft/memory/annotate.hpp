@@ -47,11 +47,17 @@ inline std::uint32_t register_stack([[maybe_unused]] const void* low,
 inline void forget_stack([[maybe_unused]] std::uint32_t id) noexcept {
   VALGRIND_STACK_DEREGISTER(id);
 }
+[[nodiscard]] inline bool runs_in_valgrind() noexcept {
+  return RUNNING_ON_VALGRIND != 0;
+}
 // Memory below a stack pointer that we read or clear on purpose.
 inline void define([[maybe_unused]] const void* low, [[maybe_unused]] std::size_t bytes) noexcept {
   VALGRIND_MAKE_MEM_DEFINED(low, bytes);
 }
 #else
+[[nodiscard]] inline bool runs_in_valgrind() noexcept { // or nobody knows
+  return false;
+}
 inline void define(const void*, std::size_t) noexcept {}
 inline std::uint32_t register_stack(const void*, const void*) noexcept {
   return 0;

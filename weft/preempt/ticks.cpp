@@ -20,6 +20,7 @@
 #include "weft/base/assert.hpp"
 #include "weft/base/immortal.hpp"
 #include "weft/base/knob.hpp"
+#include "weft/memory/annotate.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/os/kernel_thread.hpp"
@@ -154,7 +155,7 @@ void on_tick_in_user_mode(user_mode& thread, ucontext_t& interrupted, int number
   const arch::interrupted_call call = arch::call_interrupted(interrupted);
   if (call == arch::interrupted_call::failed)
     calls_failed.fetch_add_relaxed(1);
-  if (thread.is_held() && call == arch::interrupted_call::none)
+  if (thread.is_held() && (call == arch::interrupted_call::none || thread.is_held_for_good()))
     return thread.remember_tick();
   if (thread.is_away()) {
     if (call == arch::interrupted_call::none && thread.wait_for_worker() != nullptr)
@@ -481,10 +482,10 @@ bool prepare(sched::preemption kind, std::size_t workers) {
       base::warn("in a simulation preemptible threads are cooperative");
     return false;
   }
-  if (arch::sanitizer::watches_frames) {
+  if (arch::sanitizer::watches_frames || memory::annotate::runs_in_valgrind()) {
     static std::atomic<bool> said{false};
     if (!said.exchange(true))
-      base::warn("under sanitizers preemptible threads are cooperative");
+      base::warn("under sanitizers and valgrind preemptible threads are cooperative");
     return false;
   }
   if (!arch::can_preempt)

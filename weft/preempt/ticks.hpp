@@ -15,10 +15,10 @@
 namespace weft::preempt {
 
 // Before a preemptible thread of this kind is made: starts the monitor, takes the signal, and has donors for
-// the workers there are. False under sanitizers: the thread must be cooperative. Contexts: thread, foreign
-// kernel thread. Switches: never. Errors: std::system_error: not_supported where preemption is not ported or
-// the kernel does not let programs set their thread pointer; invalid_argument for a signal that cannot be
-// used; what stands in the way of a kernel thread.
+// the workers there are. False under sanitizers and valgrind: the thread must be cooperative. Contexts:
+// thread, foreign kernel thread. Switches: never. Errors: std::system_error: not_supported where preemption
+// is not ported or the kernel does not let programs set their thread pointer; invalid_argument for a signal
+// that cannot be used; what stands in the way of a kernel thread.
 [[nodiscard]] WEFT_API bool prepare(sched::preemption kind, std::size_t workers);
 
 // Ends monitor and donors, and gives the signal back. When no preemptible thread is left. Contexts: as

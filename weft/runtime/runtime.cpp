@@ -4,8 +4,10 @@
 #include "weft/preempt/ticks.hpp"
 #include "weft/preempt/watchdog.hpp"
 
+#include <pthread.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -24,6 +26,7 @@
 #include "weft/runtime/fork.hpp"
 #include "weft/runtime/internal.hpp"
 #include "weft/sched/default_group.hpp"
+#include "weft/sync/sleep.hpp"
 #include "weft/trace/session.hpp"
 #include "weft/unit/extension.hpp"
 
@@ -136,10 +139,31 @@ void install_once() {
   static_cast<void>(done);
 }
 
+// main() has ended by pthread_exit(), or was cancelled. Its kernel thread goes on as worker 0 until no thread
+// of Weft is left, and then ends the process, as the last pthread does.
+void outlive_main(void* /*anything*/) {
+  const sched::group* const g = state().group.load(std::memory_order_acquire);
+  if (g == nullptr || g->size() == 0 || !g->member(0).on_primary_thread || &sched::here() != &g->member(0))
+    return;
+  while (count().units != 0)
+    this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::exit(0);
+}
+
+// Without room for it worker 0 ends with main().
+void note_end_of_main() noexcept {
+  static pthread_key_t key;
+  static const bool made = ::pthread_key_create(&key, &outlive_main) == 0;
+  if (made)
+    ::pthread_setspecific(key, &key);
+}
+
 sched::group& start_locked(const options& wanted) {
   sched::refuse_shadow_stack(); // before the watchdog has a kernel thread
   preempt::start_watchdog_if_asked();
   auto* fresh = new sched::group(resolve(wanted));
+  if (fresh->size() != 0 && fresh->member(0).on_primary_thread)
+    note_end_of_main();
   io::choose(wanted.io);
   io::limit_spare_threads(wanted.blocking_threads);
   state().group.store(fresh, std::memory_order_release); // release: pairs with the acquire in default_group()

@@ -18,6 +18,7 @@
 #include "weft/sched/priority.hpp"
 #include "weft/sched/simulation.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/sched/user_mode.hpp"
 #include "weft/topology/machine.hpp"
 #include "weft/unit/extension.hpp"
 
@@ -556,6 +557,9 @@ bool group::freeze_others(int patience_ms) noexcept {
   const view* workers = view_.load(std::memory_order_acquire);
   if (workers == nullptr || simulation::is_active())
     return true; // nobody else runs, unless the caller waits
+  if (here().attention.any_relaxed(user_code))
+    user_mode::behind(here()).hold_for_good(); // on the one worker that does not freeze
+  const runtime_section in;
   worker* self = &here();
   for (worker* w : *workers) {
     if (w != self)

@@ -3,6 +3,7 @@
 #include "weft/sched/user_mode.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <new>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "weft/sched/priority.hpp"
 #include "weft/sched/simulation.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/unit/exit.hpp"
 #include "weft/unit/extension.hpp"
 
 namespace weft::sched {
@@ -206,7 +208,11 @@ void user_mode::run(descriptor& u) {
   user_mode& self = *of(u);
   struct in_runtime_again {
     user_mode& self;
+    bool returned = false;
     ~in_runtime_again() {
+      // That of libc goes by the thread pointer, and must not come to see the kernel thread's own.
+      if (!returned && std::uncaught_exceptions() == 0) [[unlikely]]
+        unit::refuse_other_unwinding();
       self.enter_runtime();
       self.finish_running();
     }
@@ -215,6 +221,7 @@ void user_mode::run(descriptor& u) {
   self.leave_runtime();
   real.run(u);
   unit::run_local_destructors(u); // the user's code still
+  at_end.returned = true;
 }
 
 void user_mode::drop(descriptor& u) {

@@ -129,6 +129,10 @@ class WEFT_API user_mode : public os::on_own_heap {
     if (still == 0 && pending_.load_relaxed() != 0) [[unlikely]]
       heed_remembered();
   }
+  // It ends the process: neither is it preempted from now on, nor does it let its worker go in the kernel.
+  // Contexts: as hold().
+  void hold_for_good() noexcept { held_.store_relaxed(held_.load_relaxed() | for_good); }
+  [[nodiscard]] bool is_held_for_good() const noexcept { return (held_.load_relaxed() & for_good) != 0; }
   // Whether the variables in use are those that the thread has in user mode: for assertions. Contexts: in
   // user mode of this thread, and not entering the runtime. SIGNAL-SAFE.
   [[nodiscard]] bool is_in_place() const noexcept;
@@ -139,6 +143,7 @@ class WEFT_API user_mode : public os::on_own_heap {
   static base::atomic<std::uint32_t>& live() noexcept;
 
  private:
+  static constexpr std::uint32_t for_good = 1U << 31;
   user_mode(descriptor& u, preemption kind) noexcept;
   static void run(descriptor& u);
   static void drop(descriptor& u);

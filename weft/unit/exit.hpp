@@ -4,10 +4,19 @@
 // (and is the user's choice).
 #pragma once
 
+#include "weft/base/assert.hpp"
+
 namespace weft::unit {
 
 struct exit_request {
   bool cancelled = false;
 };
+
+// pthread_exit() unwinds past all handlers, and jumps from the end of the stack to where its kernel thread
+// began: a worker would be gone, or what lends its TLS block to the thread.
+[[noreturn, gnu::cold]] inline void refuse_other_unwinding() noexcept {
+  base::panic("pthread_exit(), or a cancellation of the kernel thread, has unwound a thread of Weft; "
+              "weft::this_thread::exit() ends one");
+}
 
 } // namespace weft::unit
