@@ -594,13 +594,4 @@ void runtime_section::leave(user_mode& thread) noexcept {
   thread.leave_runtime();
 }
 
-constinit std::atomic<tls_lender*> lender_of_tls{nullptr};
-
-[[gnu::noinline]] void describe_tls_block(tls_block& block) noexcept {
-  block.thread_pointer = arch::thread_pointer();
-  block.exceptions = arch::globals_of_this_kernel_thread();
-  block.current = &weft_current_worker;
-  block.here = &weft_worker_here;
-}
-
 } // namespace weft::sched
