@@ -44,10 +44,15 @@ descriptor* checked_ult(ABT_thread handle) noexcept {
   return u != nullptr && !is_tasklet(*u) && u != unit_here() ? u : nullptr;
 }
 
-// A suspended ULT is taken from now on; one that the caller has popped is in no container, which reads
-// `posted`.
+// A suspended ULT is taken from now on, and like one that the caller has popped in no container, which reads
+// `posted`: the caller may run elsewhere before it, and must not find it suspended still.
 bool is_takeable(descriptor& u, bool suspended) noexcept {
-  return suspended ? u.state.take_suspended() : u.state.is(unit::state::posted);
+  if (!suspended)
+    return u.state.is(unit::state::posted);
+  if (!u.state.take_suspended())
+    return false;
+  u.state.post();
+  return true;
 }
 
 // A weft::thread or weft::tasklet that a user's scheduler has popped.
@@ -325,7 +330,7 @@ int ABT_self_resume_exit_to(ABT_thread handle) {
   if (code != ABT_SUCCESS)
     return code;
   descriptor* u = checked_ult(handle);
-  if (u == nullptr || !u->state.take_suspended())
+  if (u == nullptr || !is_takeable(*u, true))
     return ABT_ERR_INV_THREAD;
   tell_tool(*u, ABT_TOOL_EVENT_THREAD_RESUME);
   end_preemption(*unit_here());

@@ -2,6 +2,7 @@
 // How a ULT gives way: to its parent, or straight to another ULT. Who yields returns to its pool, who
 // suspends is in no pool. Targets of the _to functions were popped; those of the resume_ ones are blocked.
 #include "units.hpp"
+#include "user_defs.hpp"
 
 namespace abt_test {
 namespace {
@@ -213,6 +214,45 @@ TEST(ABT_self_resume_yield_to, again_and_again) {
   }
   EXPECT_OK(ABT_thread_free(&t));
   EXPECT_EQ(ball, 2000);
+}
+
+ABT_thread watched = ABT_THREAD_NULL;
+ABT_thread_state state_at_push = ABT_THREAD_STATE_TERMINATED;
+
+void push_and_look(ABT_pool pool, ABT_unit unit, ABT_pool_context context) {
+  if (watched != ABT_THREAD_NULL)
+    state_at_push = state_of(watched);
+  fifo_push(pool, unit, context);
+}
+
+// Once the caller is back in its pool it may run elsewhere, and ask.
+TEST(ABT_self_resume_yield_to, the_target_does_not_count_as_blocked_any_more) {
+  const runtime rt;
+  user_fifo fifo;
+  ABT_pool_user_def def = ABT_POOL_USER_DEF_NULL;
+  ASSERT_OK(ABT_pool_user_def_create(fifo_create_unit, fifo_free_unit, fifo_is_empty, fifo_pop, push_and_look,
+                                     &def));
+  ABT_pool pool = make_pool_of(fifo, def);
+  EXPECT_OK(ABT_pool_user_def_free(&def));
+  body sleeps = [] { EXPECT_OK(ABT_self_suspend()); };
+  ABT_thread target = new_thread(self_pool(), sleeps);
+  yield_until([target] { return state_of(target) == ABT_THREAD_STATE_BLOCKED; });
+  body resumes = [target] {
+    watched = target;
+    EXPECT_OK(ABT_self_resume_yield_to(target));
+    watched = ABT_THREAD_NULL;
+  };
+  ABT_thread caller = new_thread(pool, resumes);
+  for (int part = 0; part < 2; ++part) {
+    ABT_thread next = ABT_THREAD_NULL;
+    ASSERT_OK(ABT_pool_pop_thread(pool, &next));
+    ASSERT_EQ(next, caller);
+    EXPECT_OK(ABT_self_schedule(next, ABT_POOL_NULL));
+  }
+  EXPECT_EQ(state_at_push, ABT_THREAD_STATE_READY);
+  EXPECT_OK(ABT_thread_free(&caller));
+  EXPECT_OK(ABT_thread_free(&target));
+  EXPECT_OK(ABT_pool_free(&pool));
 }
 
 TEST(ABT_self_resume_yield_to, refuses_wrong_callers_and_targets) {

@@ -105,6 +105,28 @@ TEST_P(stacking, threads_wait_for_each_other_below) {
   EXPECT_EQ(sum, 10);
 }
 
+// The last member hands on to its joiner, which lives outside: so does what it creates then, for nobody
+// serves the inner pool any longer.
+TEST_P(stacking, who_joins_from_outside_stays_outside) {
+  std::atomic<int> inside{0};
+  thread outside(in_pool(0), [&] {
+    for (int round = 0; round < scaled(4); ++round) {
+      auto inner = make_pool_of(GetParam().pools);
+      std::atomic<int> ended{0};
+      auto threads = fill(*inner, 1, 1, ended);
+      auto below = std::make_shared<fifo_scheduler>(std::vector{inner});
+      auto& u = sched::push_scheduler(main_pool(0), std::move(below));
+      join_all(threads);
+      thread child([] { this_thread::yield(); });
+      inside += child.native_handle()->home.is(inner.get()) ? 1 : 0;
+      child.join();
+      join_unit(u);
+    }
+  });
+  outside.join();
+  EXPECT_EQ(inside, 0);
+}
+
 TEST_P(stacking, an_empty_scheduler_ends_at_once) {
   auto& u = sched::push_scheduler(
       main_pool(0), std::make_shared<fifo_scheduler>(std::vector{make_pool_of(GetParam().pools)}));

@@ -123,6 +123,7 @@ struct race_of_three {
   suspended_thread place;
   base::atomic<int> there{0};
   bool called = false;
+  model::var<int> returned = 0; // from f, after it has published the place
   model::var<int> context = 0;
   model::var<int> mail = 0;
 
@@ -131,9 +132,11 @@ struct race_of_three {
         [this] {
           called = true;
           there.store_release(1);
+          returned = 1;
           return true;
         },
         1, stop);
+    check(!called || returned == 1, "a timed wait has ended in the middle of f");
     there.store_release(2); // nothing to be waited for any more
     return how;
   }
@@ -380,10 +383,12 @@ TEST(suspended_thread_weakened, word) {
       "whoever gives up is waited for: disarm() and the end of a stop callback order it";
   constexpr auto alone = "the caller of f itself cancels: nothing is to be read or published";
   constexpr auto timed = "it gives up at any moment, and sleeps without an end of time after that";
+  constexpr auto both = "who resumes it counts with the arrival, (S3), which orders that it has left";
   constexpr auto holds = "`next` must hold a thread: what tells the caller so orders it";
   expect_every_weakening_is_found(
       all_scenarios(),
       {{"suspended_thread.cpp: timed_wait::give_up: cas -> acquire", publishes},
+       {"suspended_thread.cpp: timed_wait::give_up: cas -> release", both},
        {"suspended_thread.cpp: timed_wait::give_up: cas -> acquire (2)", given_up},
        {"suspended_thread.cpp: timed_wait::give_up: cas -> release (2)", given_up},
        {"suspended_thread.cpp: arrival::run: cas -> release", given_up},

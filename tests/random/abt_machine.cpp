@@ -150,7 +150,12 @@ bool abt_machine::waits_in_vain(unsigned way) {
 
 // --- locks ---
 
-void abt_machine::lock(unsigned a) {
+void abt_machine::lock(unsigned a, unsigned way) {
+  if (way == 1) {
+    while (!try_lock(a, impatience)) {
+    }
+    return;
+  }
   const bool shared = program_.lock[a] == lock_kind::shared;
   check(shared ? ABT_rwlock_wrlock(shared_[a]) : ABT_mutex_lock(mutexes_[a]), "lock");
 }
@@ -166,6 +171,15 @@ bool abt_machine::try_lock(unsigned a, long us) {
   if (code != ABT_ERR_COND_TIMEDOUT && code != ABT_ERR_MUTEX_LOCKED && code != ABT_ERR_RWLOCK)
     check(code, "try_lock");
   return code == ABT_SUCCESS;
+}
+
+void abt_machine::lock_shared(unsigned a, unsigned way) {
+  int code = ABT_ERR_COND_TIMEDOUT;
+  while (code == ABT_ERR_COND_TIMEDOUT) {
+    const timespec soon = in_us(impatience);
+    code = way == 0 ? ABT_rwlock_rdlock(shared_[a]) : ABTX_rwlock_timedrdlock(shared_[a], &soon);
+  }
+  check(code, "rdlock");
 }
 
 void abt_machine::unlock(unsigned a) {

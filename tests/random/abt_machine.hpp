@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <thread>
+#include <vector>
 
 #include "abtx.h"
 #include "tests/random/interpreter.hpp"
@@ -40,13 +42,18 @@ class abt_machine {
   void fork(long n, F f);
   template <class F>
   void group(long n, F f);
+  using body = std::function<void()>;
+  // Of all three, `n` calls of f by others.
+  void hand_over(long n, unsigned way, const body& f);
+  void nest(long n, unsigned way, const body& f);
+  void errand(long n, unsigned way, const body& f);
   bool waits_in_vain(unsigned way);
 
   // --- locks ---
-  void lock(unsigned a);
+  void lock(unsigned a, unsigned way);
   bool try_lock(unsigned a, long us);
   void unlock(unsigned a);
-  void lock_shared(unsigned a) { check(ABT_rwlock_rdlock(shared_[a]), "rdlock"); }
+  void lock_shared(unsigned a, unsigned way);
   void unlock_shared(unsigned a) { check(ABT_rwlock_unlock(shared_[a]), "rwlock_unlock"); }
   void take_permit() { acquire(semaphores, 0); }
   void give_permit() { release(semaphores, 1); }
@@ -80,7 +87,6 @@ class abt_machine {
   void wait_for_the_rest();
 
  private:
-  using body = std::function<void()>;
   struct channel {
     ABT_mutex lock;
     ABT_cond changed;
@@ -114,6 +120,20 @@ class abt_machine {
   void pause(ABT_cond c, ABT_mutex m, unsigned way);
   void create(unsigned t, unsigned way, ABT_thread_attr attr, ABT_thread* handle);
   [[nodiscard]] ABT_thread handle_of(unsigned t);
+  template <class F>
+  void on_ult(F f);
+  [[nodiscard]] ABT_thread create_one(ABT_pool where, body& f);
+  [[nodiscard]] ABT_thread self();
+  void await_suspension(ABT_thread t);
+  void by_revival(long n, bool tasklet, const body& f);
+  void by_stream(long n, const body& f);
+  void by_reset(long n, const body& f);
+  void by_growing_barrier(long n, const body& f);
+  void by_key_of_others(long n, const body& f);
+  void by_hand(long n, unsigned how, const body& f);
+  void by_chain(long n, const body& f);
+  void by_broadcast(long n, const body& f);
+  void by_own_stack(long n, const body& f);
   [[nodiscard]] ABT_pool pool_of(const thread_spec& spec) const;
 
   const program& program_;

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "tests/random/abt_machine.hpp"
+#include "tests/random/abt_own.hpp"
 #include "tests/random/stage.hpp"
 #include "weft/arch/user_mode.hpp"
 #include "weft/runtime/runtime.hpp"
@@ -15,12 +16,14 @@ struct kind {
   ABT_sched_predef scheduler;
   ABT_pool_kind pool;
   bool common; // one pool for all
+  bool own;    // pools and schedulers as a user writes them
 };
-constexpr kind kinds[] = {{ABT_SCHED_BASIC, ABT_POOL_FIFO, false},
-                          {ABT_SCHED_BASIC, ABT_POOL_FIFO, true},
-                          {ABT_SCHED_RANDWS, ABT_POOL_RANDWS, false},
-                          {ABT_SCHED_PRIO, ABT_POOL_FIFO, false},
-                          {ABT_SCHED_BASIC_WAIT, ABT_POOL_FIFO_WAIT, false}};
+constexpr kind kinds[] = {{ABT_SCHED_BASIC, ABT_POOL_FIFO, false, false},
+                          {ABT_SCHED_BASIC, ABT_POOL_FIFO, true, false},
+                          {ABT_SCHED_RANDWS, ABT_POOL_RANDWS, false, false},
+                          {ABT_SCHED_PRIO, ABT_POOL_FIFO, false, false},
+                          {ABT_SCHED_BASIC_WAIT, ABT_POOL_FIFO_WAIT, false, false},
+                          {ABT_SCHED_BASIC, ABT_POOL_FIFO, false, true}};
 
 // For the destructor of a key, which knows nothing but the value.
 std::atomic<record*> current;
@@ -32,15 +35,23 @@ void destroy(void* value) {
   r.key_sums[Key].fetch_add(reinterpret_cast<long>(value));
 }
 
-void require(int code, const char* what) {
-  if (code != ABT_SUCCESS)
-    throw std::runtime_error(std::string(what) + ": error " + std::to_string(code));
+ABT_pool make(const kind& k) {
+  if (k.own)
+    return make_own_pool();
+  ABT_pool p = ABT_POOL_NULL;
+  require(ABT_pool_create_basic(k.pool, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &p), "pool_create_basic");
+  return p;
 }
 
-ABT_pool make(ABT_pool_kind k) {
-  ABT_pool p = ABT_POOL_NULL;
-  require(ABT_pool_create_basic(k, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &p), "pool_create_basic");
-  return p;
+// Automatic.
+ABT_sched make_sched(const kind& k, std::vector<ABT_pool> with) {
+  const int count = static_cast<int>(with.size());
+  if (k.own)
+    return make_own_sched(count, with.data(), false);
+  ABT_sched s = ABT_SCHED_NULL;
+  require(ABT_sched_create_basic(k.scheduler, count, with.data(), ABT_SCHED_CONFIG_NULL, &s),
+          "sched_create_basic");
+  return s;
 }
 
 class abt_stage final : public stage {
@@ -49,9 +60,9 @@ class abt_stage final : public stage {
     require(ABT_init(0, nullptr), "init");
     ABTX_preemption_set_interval(100e-6);
     const kind& k = kinds[where.pools];
-    std::vector<ABT_pool> mains(where.workers, k.common ? make(k.pool) : ABT_POOL_NULL);
+    std::vector<ABT_pool> mains(where.workers, k.common ? make(k) : ABT_POOL_NULL);
     for (ABT_pool& p : mains)
-      p = k.common ? p : make(k.pool);
+      p = k.common ? p : make(k);
     for (unsigned w = 0; w < where.workers; ++w) {
       std::vector<ABT_pool> mine{mains[w]};
       if (k.scheduler == ABT_SCHED_RANDWS)
@@ -59,19 +70,20 @@ class abt_stage final : public stage {
       if (w == 0) {
         ABT_xstream self = ABT_XSTREAM_NULL;
         require(ABT_xstream_self(&self), "xstream_self");
-        require(
-            ABT_xstream_set_main_sched_basic(self, k.scheduler, static_cast<int>(mine.size()), mine.data()),
-            "set_main_sched_basic");
+        require(ABT_xstream_set_main_sched(self, make_sched(k, mine)), "set_main_sched");
       } else {
-        add_stream(k.scheduler, mine);
+        add_stream(k, mine);
       }
     }
     const kind& beside = kinds[where.side % std::size(kinds)];
-    places_ = {mains[0], make(beside.pool), make(beside.pool)};
+    places_ = {mains[0], make(beside), make(beside)};
     for (unsigned w = 0; w < 2; ++w)
-      add_stream(beside.scheduler, {places_[1 + w], places_[2 - w]});
+      add_stream(beside, {places_[1 + w], places_[2 - w]});
     require(ABT_key_create(destroy<0>, &keys_[0]), "key_create");
     require(ABT_key_create(destroy<1>, &keys_[1]), "key_create");
+    const unsigned own = (k.own ? where.workers : 0) + (beside.own ? 2 : 0);
+    while (running_own_scheds() != own)
+      ABT_thread_yield();
     before_ = runtime::count();
   }
   abt_stage(const abt_stage&) = delete;
@@ -103,11 +115,9 @@ class abt_stage final : public stage {
   }
 
  private:
-  void add_stream(ABT_sched_predef scheduler, std::vector<ABT_pool> with) {
+  void add_stream(const kind& k, std::vector<ABT_pool> with) {
     ABT_xstream x = ABT_XSTREAM_NULL;
-    require(ABT_xstream_create_basic(scheduler, static_cast<int>(with.size()), with.data(),
-                                     ABT_SCHED_CONFIG_NULL, &x),
-            "xstream_create_basic");
+    require(ABT_xstream_create(make_sched(k, std::move(with)), &x), "xstream_create");
     streams_.push_back(x);
   }
 
@@ -150,6 +160,11 @@ dialect dialect_here() {
   for (const op what : {op::call, op::post, op::stop, op::await_stop, op::keep})
     d.ways[static_cast<unsigned>(what)] = 0;
   for (const auto& [what, ways] : {std::pair(op::time_out, 3),
+                                   {op::hand_over, 3},
+                                   {op::nest, 6},
+                                   {op::errand, 12},
+                                   {op::lock, 2},
+                                   {op::share, 2},
                                    {op::try_lock, 2},
                                    {op::acquire, 2},
                                    {op::wait, 2},

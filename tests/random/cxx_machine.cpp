@@ -3,8 +3,32 @@
 
 namespace weft::random_programs {
 
-cxx_machine::cxx_machine(const program& p, std::array<pool*, pools> places, std::array<key_type*, keys> own)
-    : program_(p), places_(places), keys_(own) {
+void place_semaphore::acquire(unsigned way, const std::stop_token& not_stopped) {
+  for (;;) {
+    bool asked = false;
+    const auto ask = [this, &asked] {
+      asked = true;
+      return permits_.fetch_sub(1) <= 0; // the last that it does: who is let go may be off at once
+    };
+    wait_result how = wait_result::notified;
+    if (way == 0) {
+      place_.wait_with(ask);
+    } else if (way == 1) {
+      how = place_.wait_with_until(ask, sync::deadline_of(impatience));
+    } else {
+      how = place_.wait_with_until(ask, sync::deadline_of(never), not_stopped);
+    }
+    if (how == wait_result::notified)
+      return;
+    long waiting = -1;
+    if (asked && !permits_.compare_exchange_strong(waiting, 0))
+      return late_.acquire(); // somebody is about to find the place empty
+  }
+}
+
+cxx_machine::cxx_machine(const program& p, std::array<pool*, pools> places, std::array<key_type*, keys> own,
+                         record& r)
+    : program_(p), places_(places), keys_(own), record_(r) {
   for (unsigned l = 0; l < latches; ++l)
     latches_[l].emplace(downs_of(p, l));
   for (unsigned b = 0; b < barriers; ++b)
@@ -139,14 +163,14 @@ thread_attributes cxx_machine::attributes_of(const thread_spec& spec) const {
   return a;
 }
 
-thread* cxx_machine::thread_of(unsigned t) {
+thread* cxx_machine::handle_of(unsigned t) {
   slots_[t].there.wait();
   return std::get_if<thread>(&slots_[t].handle);
 }
 
 void cxx_machine::join(unsigned t, unsigned way) {
   slots_[t].there.wait();
-  if (thread* const one = thread_of(t)) {
+  if (thread* const one = handle_of(t)) {
     if (way == 1) {
       while (!one->try_join_for(impatience)) {
       }
@@ -160,13 +184,13 @@ void cxx_machine::join(unsigned t, unsigned way) {
 }
 
 void cxx_machine::cancel(unsigned t) {
-  if (thread* const one = thread_of(t))
+  if (thread* const one = handle_of(t))
     return one->cancel();
   std::get<tasklet>(slots_[t].handle).cancel();
 }
 
 void cxx_machine::ask_to_move(unsigned t, unsigned where) {
-  thread* const one = thread_of(t);
+  thread* const one = handle_of(t);
   if (one == nullptr)
     return;
   try {
@@ -176,7 +200,7 @@ void cxx_machine::ask_to_move(unsigned t, unsigned where) {
 }
 
 void cxx_machine::yield_to(unsigned t) {
-  if (thread* const one = thread_of(t))
+  if (thread* const one = handle_of(t))
     return this_thread::yield_to(*one);
   this_thread::yield();
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <thread>
 #include <variant>
@@ -51,12 +52,31 @@ class any_lock {
   light::mutex light_;
 };
 
-// A semaphore, or one that is made of a mutex and a condition variable.
+// Permits for one acquirer, who waits for them in a suspended_thread.
+class place_semaphore {
+ public:
+  void release(long n) {
+    for (; n > 0; --n) {
+      if (permits_.fetch_add(1) < 0 && !place_.notify())
+        late_.release(); // its time had passed
+    }
+  }
+  void acquire(unsigned way, const std::stop_token& not_stopped);
+
+ private:
+  std::atomic<long> permits_{0}; // less one while the acquirer is in the place
+  suspended_thread place_;
+  counting_semaphore<> late_{0};
+};
+
+// A semaphore, or one that is made of a mutex and a condition variable, or of a place.
 class any_semaphore {
  public:
   void release(semaphore_kind kind, long n) {
     if (kind == semaphore_kind::semaphore)
       return direct_.release(n);
+    if (kind == semaphore_kind::place)
+      return in_place_.release(n);
     const std::scoped_lock held(lock_);
     count_ += n;
     for (; n > 0; --n) {
@@ -67,6 +87,8 @@ class any_semaphore {
   void acquire(semaphore_kind kind, unsigned way, const std::stop_token& not_stopped) {
     if (kind == semaphore_kind::semaphore)
       return acquire_direct(way, not_stopped);
+    if (kind == semaphore_kind::place)
+      return in_place_.acquire(way, not_stopped);
     std::unique_lock held(lock_);
     if (kind == semaphore_kind::condition) {
       wait(changed_, held, way, not_stopped);
@@ -94,6 +116,7 @@ class any_semaphore {
   }
 
   counting_semaphore<> direct_{0};
+  place_semaphore in_place_;
   mutex lock_;
   condition_variable changed_;
   condition_variable_any changed_any_;
@@ -104,8 +127,9 @@ class cxx_machine {
  public:
   static constexpr bool unwinds = true; // threads that are cancelled, or exit
   using key_type = thread_specific<char>;
+  using counting = std::function<void()>;
   // `places`: the pools; `own`: the stage's keys, for their number is limited.
-  cxx_machine(const program& p, std::array<pool*, pools> places, std::array<key_type*, keys> own);
+  cxx_machine(const program& p, std::array<pool*, pools> places, std::array<key_type*, keys> own, record& r);
   cxx_machine(const cxx_machine&) = delete;
   cxx_machine& operator=(const cxx_machine&) = delete;
 
@@ -130,12 +154,25 @@ class cxx_machine {
   void fork(long n, F f);
   template <class F>
   void group(long n, F f);
+  // Of all three, `n` calls of f by others.
+  void hand_over(long n, unsigned way, const counting& f);
+  void nest(long n, unsigned way, const counting& f);
+  void errand(long n, unsigned way, const counting& f);
   // Whether a wait ended otherwise than by its time.
   bool waits_in_vain(unsigned way);
 
   // --- locks ---
-  void lock(unsigned a) {
-    locks_[a].visit(program_.lock[a], [](auto& l) { l.lock(); });
+  void lock(unsigned a, unsigned way) {
+    locks_[a].visit(program_.lock[a], [way](auto& l) {
+      if constexpr (requires { l.try_lock_for(1us); }) {
+        if (way == 1) {
+          while (!l.try_lock_for(impatience)) {
+          }
+          return;
+        }
+      }
+      l.lock();
+    });
   }
   bool try_lock(unsigned a, long us) {
     return locks_[a].visit(program_.lock[a], [us](auto& l) {
@@ -149,7 +186,12 @@ class cxx_machine {
   void unlock(unsigned a) {
     locks_[a].visit(program_.lock[a], [](auto& l) { l.unlock(); });
   }
-  void lock_shared(unsigned a) { locks_[a].shared.lock_shared(); }
+  void lock_shared(unsigned a, unsigned way) {
+    if (way == 0)
+      return locks_[a].shared.lock_shared();
+    while (!locks_[a].shared.try_lock_shared_for(impatience)) {
+    }
+  }
   void unlock_shared(unsigned a) { locks_[a].shared.unlock_shared(); }
   void take_permit() { two_.acquire(); }
   void give_permit() { two_.release(); }
@@ -199,11 +241,17 @@ class cxx_machine {
     unit::descriptor* unit = nullptr;
   };
   [[nodiscard]] thread_attributes attributes_of(const thread_spec& spec) const;
-  [[nodiscard]] thread* thread_of(unsigned t);
+  [[nodiscard]] thread* handle_of(unsigned t);
+  void check(bool condition, const char* what, long of) noexcept { record_.check(condition, what, of); }
+  void swap_places(long n, bool refusing, const thread_attributes& there, const counting& f);
+  static void enter_place(long n, const thread_attributes& there, const counting& f);
+  static void notify_impatient(long n, const thread_attributes& there, const counting& f);
+  unit_handle* push_below(std::shared_ptr<pool> served, unsigned way);
 
   const program& program_;
   const std::array<pool*, pools> places_;
   const std::array<key_type*, keys> keys_;
+  record& record_;
   std::array<any_lock, locks> locks_;
   counting_semaphore<> two_{2};
   std::array<any_semaphore, semaphores> semaphores_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The C++ interface: the default runtime, and a group beside it that serves two pools of another make.
 #include "tests/random/cxx_machine.hpp"
+#include "tests/random/own_policies.hpp"
 #include "tests/random/stage.hpp"
 
 namespace weft::random_programs {
@@ -9,15 +10,28 @@ namespace {
 
 constexpr arrangement arrangements[] = {arrangement::stealing,        arrangement::hierarchical,
                                         arrangement::one_pool,        arrangement::packing,
-                                        arrangement::pool_per_worker, arrangement::priorities};
+                                        arrangement::pool_per_worker, arrangement::priorities,
+                                        arrangement::custom};
+// `own`: pools and schedulers as a user writes them.
 struct side {
   order sequence;
   access mode;
   unsigned workers;
+  bool own;
 };
-constexpr side sides[] = {{order::fifo, access::mpmc, 2},     {order::lifo, access::mpmc, 2},
-                          {order::priority, access::mpmc, 2}, {order::fifo, access::mpsc, 1},
-                          {order::lifo, access::mpsc, 1},     {order::priority, access::mpsc, 1}};
+constexpr side sides[] = {
+    {order::fifo, access::mpmc, 2, false},     {order::lifo, access::mpmc, 2, false},
+    {order::priority, access::mpmc, 2, false}, {order::fifo, access::mpsc, 1, false},
+    {order::lifo, access::mpsc, 1, false},     {order::priority, access::mpsc, 1, false},
+    {order::fifo, access::mpmc, 2, true}};
+
+using pool_list = std::vector<std::shared_ptr<pool>>;
+
+std::shared_ptr<scheduler> make_own_scheduler(const pool_list& served, unsigned number) {
+  if (number % 2 == 0)
+    return std::make_shared<own_scheduler>(served);
+  return std::make_shared<scheduler_of<backward_turns>>(served);
+}
 
 // For the destructor of a key, which knows nothing but the value.
 std::atomic<record*> current;
@@ -35,13 +49,20 @@ class cxx_stage final : public stage {
     runtime::options wanted;
     wanted.workers = where.workers;
     wanted.pools = arrangements[where.pools];
+    if (wanted.pools == arrangement::custom) {
+      wanted.make_scheduler = [common = std::make_shared<own_pool>()](unsigned number) {
+        return make_own_scheduler({std::make_shared<own_pool>(), common}, number);
+      };
+    }
     runtime::start(wanted);
     for (auto& p : places_)
-      p = make_pool(side_.sequence, side_.mode);
+      p = side_.own ? std::make_shared<own_pool>() : std::shared_ptr(make_pool(side_.sequence, side_.mode));
     group_options beside;
     beside.workers = side_.workers;
     beside.pools = arrangement::custom;
-    beside.make_scheduler = [this](unsigned) { return std::make_shared<fifo_scheduler>(places_); };
+    beside.make_scheduler = [this](unsigned number) {
+      return side_.own ? make_own_scheduler(places_, number) : std::make_shared<fifo_scheduler>(places_);
+    };
     beside_ = std::make_unique<worker_group>(beside);
     preempt::set_interval(100us);
     thread([] {}).join();
@@ -58,7 +79,7 @@ class cxx_stage final : public stage {
     current = &r;
     {
       cxx_machine machine(p, {&sched::default_group().next_pool(), places_[0].get(), places_[1].get()},
-                          {&first_key_, &second_key_});
+                          {&first_key_, &second_key_}, r);
       interpreter<cxx_machine> all(machine, p, r, s);
       all.run(0);
       machine.wait_for_the_rest();
@@ -90,7 +111,7 @@ class cxx_stage final : public stage {
   }
 
   const side side_;
-  std::vector<std::shared_ptr<pool>> places_{2};
+  pool_list places_{2};
   std::unique_ptr<worker_group> beside_;
   thread_specific<char> first_key_{destroy<0>};
   thread_specific<char> second_key_{destroy<1>};
@@ -110,6 +131,11 @@ dialect dialect_here() {
   d.ways.fill(1);
   for (const auto& [what, ways] : {std::pair(op::yield, 2),
                                    {op::time_out, 6},
+                                   {op::hand_over, 4},
+                                   {op::nest, 6},
+                                   {op::errand, 15},
+                                   {op::lock, 2},
+                                   {op::share, 2},
                                    {op::try_lock, 2},
                                    {op::acquire, 3},
                                    {op::wait, 3},

@@ -242,7 +242,7 @@ class generator {
     case op::release: {
       const unsigned s = below(semaphores);
       const long n = 1 + below(3);
-      if (made_.threads[t].kind == unit_kind::tasklet && made_.semaphore[s] != semaphore_kind::semaphore)
+      if (made_.threads[t].kind == unit_kind::tasklet && !releases_without_waiting(made_.semaphore[s]))
         return false;
       if (!append(t, what, s, n))
         return false;
@@ -334,6 +334,9 @@ class generator {
     }
     case op::fork:
     case op::group:
+    case op::hand_over:
+    case op::nest:
+    case op::errand:
       return append(t, what, below(counters), 1 + below(6));
     case op::time_out:
     case op::yield:

@@ -104,10 +104,11 @@ class interpreter {
       machine_.post(i.a, [this, &i] { guard(i); });
       break;
     case op::fork:
-      machine_.fork(i.n, [this, &i] { record_.counter[i.a].fetch_add(1, std::memory_order_relaxed); });
-      break;
     case op::group:
-      machine_.group(i.n, [this, &i] { record_.counter[i.a].fetch_add(1, std::memory_order_relaxed); });
+    case op::hand_over:
+    case op::nest:
+    case op::errand:
+      have_counted(i);
       break;
     case op::time_out:
       record_.threads[t].fold(machine_.waits_in_vain(i.way) ? 1 : 0);
@@ -120,6 +121,24 @@ class interpreter {
       }
     }
   }
+
+  // Others make n calls, each of which counts.
+  void have_counted(const instruction& i) {
+    const auto count = [this, &i] { record_.counter[i.a].fetch_add(1, std::memory_order_relaxed); };
+    switch (i.what) {
+    case op::fork:
+      return machine_.fork(i.n, count);
+    case op::group:
+      return machine_.group(i.n, count);
+    case op::hand_over:
+      return machine_.hand_over(i.n - lost(sabotage::hand_over), i.way, count);
+    case op::nest:
+      return machine_.nest(i.n - lost(sabotage::nest), i.way, count);
+    default:
+      return machine_.errand(i.n - lost(sabotage::errand), i.way, count);
+    }
+  }
+  long lost(sabotage now) noexcept { return saboteur_.strikes(now) ? 1 : 0; }
 
   void touch_thread(const instruction& i) {
     switch (i.what) {
@@ -151,7 +170,7 @@ class interpreter {
     thread_record& me = record_.threads[t];
     switch (i.what) {
     case op::release:
-      if (!saboteur_.strikes(sabotage::release))
+      if (!saboteur_.strikes(sabotage::release) && !loses_place(i))
         machine_.release(i.a, i.n);
       break;
     case op::acquire:
@@ -194,6 +213,10 @@ class interpreter {
     default:
       machine_.suspend(t);
     }
+  }
+
+  bool loses_place(const instruction& i) noexcept {
+    return program_.semaphore[i.a] == semaphore_kind::place && saboteur_.strikes(sabotage::place);
   }
 
   void arrive(const instruction& i, unsigned t) {
@@ -240,7 +263,7 @@ class interpreter {
     case op::lock: {
       const bool skipped = saboteur_.strikes(sabotage::lock);
       if (!skipped)
-        machine_.lock(i.a);
+        machine_.lock(i.a, i.way);
       return inside({machine_, i.a, skipped}, i, t);
     }
     case op::try_lock: {
@@ -279,7 +302,7 @@ class interpreter {
   }
 
   void share(const instruction& i, unsigned t) {
-    machine_.lock_shared(i.a);
+    machine_.lock_shared(i.a, i.way);
     const struct leave {
       Machine& machine;
       unsigned lock;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Runs random programs and compares each with the model; shrinks the first that fails, and prints it.
 //
-//   random_cxx [--programs N] [--seed S] [--preempted] [--limit SECONDS] [--no-shrink] [--break
-//   lock|release|key] random_cxx --replay FILE [--times N]    a program as it was printed; "-": from standard
-//   input random_cxx --print S                    the program of that seed random_cxx --self-test whether
-//   faults that are put into the interpreter are found and shrunk
+//   random_cxx [--programs N] [--seed S] [--preempted] [--limit SECONDS] [--no-shrink] [--break FAULT]
+//   random_cxx --replay FILE [--times N]    a program as it was printed; "-": from standard input
+//   random_cxx --print S                    the program of that seed
+//   random_cxx --self-test                  whether faults that are put into the interpreter are found and
+//                                           shrunk: lock, release, key, place, hand_over, nest, errand
 //
 // WEFT_RANDOM_PROGRAMS stands for --programs where that is not given, WEFT_STRESS_SEED for --seed; without
 // either the seed is random, and printed.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -57,13 +59,25 @@ std::uint64_t number(const char* text) {
   return n;
 }
 
+// A fault, how seldom it strikes in the self-test, and to how many instructions its program must shrink.
+struct fault {
+  const char* name;
+  sabotage what;
+  unsigned every;
+  std::size_t at_most;
+};
+// Of some 80 instructions; the time allows no better where each failure is a hang. A program releases little,
+// and more often than it must.
+constexpr fault faults[] = {{"lock", sabotage::lock, 50, 25},       {"release", sabotage::release, 3, 60},
+                            {"key", sabotage::key, 50, 15},         {"place", sabotage::place, 2, 60},
+                            {"hand_over", sabotage::hand_over, 20, 15}, {"nest", sabotage::nest, 20, 15},
+                            {"errand", sabotage::errand, 20, 15}};
+
 sabotage sabotage_of(const std::string& name) {
-  if (name == "lock")
-    return sabotage::lock;
-  if (name == "release")
-    return sabotage::release;
-  if (name == "key")
-    return sabotage::key;
+  for (const fault& f : faults) {
+    if (name == f.name)
+      return f.what;
+  }
   refuse("nothing to break: " + name);
 }
 
@@ -177,14 +191,14 @@ int replay(const options& o) {
 
 // One fault: found, shrunk to a few instructions, found again in what the text is read back as, and gone
 // without it.
-bool finds(sabotage what, const char* name, unsigned every, std::size_t at_most, options o) {
-  o.how.broken = what;
-  o.how.every = every;
+bool finds(const fault& f, options o) {
+  o.how.broken = f.what;
+  o.how.every = f.every;
   o.how.limit = std::chrono::milliseconds(1500);
   o.shrinking = std::chrono::seconds(60);
   const verdict v = run_all(o);
   if (v.how == ending::right) {
-    std::printf("broken %s: not found\n", name);
+    std::printf("broken %s: not found\n", f.name);
     return false;
   }
   // Where each failure is a hang, what is waited for decides how far shrinking gets. A program ends within
@@ -197,20 +211,24 @@ bool finds(sabotage what, const char* name, unsigned every, std::size_t at_most,
   const bool fails = run_program(again, 2'000'000, std::chrono::minutes(1), o.how).how != ending::right;
   o.how.broken = sabotage::none;
   const bool right = run_program(again, 200, std::chrono::seconds(2), o.how).how == ending::right;
-  std::printf("broken %s: %s (%s), seed %llu, shrunk to %zu instructions in %zu threads%s%s\n%s", name,
+  std::printf("broken %s: %s (%s), seed %llu, shrunk to %zu instructions in %zu threads%s%s\n%s", f.name,
               name_of(v.how), v.why.c_str(), static_cast<unsigned long long>(v.seed), size_of(least),
               least.threads.size(), fails ? "" : "; it does not fail again",
               right ? "" : "; it fails without the fault", to_text(least).c_str());
   std::fflush(stdout);
-  return fails && right && size_of(least) <= at_most;
+  return fails && right && size_of(least) <= f.at_most;
+}
+
+bool has_places(const dialect& d) {
+  return std::find(d.semaphores.begin(), d.semaphores.end(), semaphore_kind::place) != d.semaphores.end();
 }
 
 int self_test(const options& o) {
-  // Of some 80; the time allows no better where each failure is a hang. A program releases little, and more
-  // often than it must.
-  bool all = finds(sabotage::lock, "lock", 50, 25, o);
-  all &= finds(sabotage::release, "release", 3, 60, o);
-  all &= finds(sabotage::key, "key", 50, 15, o);
+  bool all = true;
+  for (const fault& f : faults) {
+    const bool there = f.what != sabotage::place || has_places(dialect_here());
+    all &= !there || finds(f, o);
+  }
   return all ? 0 : 1;
 }
 

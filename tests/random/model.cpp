@@ -188,6 +188,9 @@ class simulation {
     case op::add:
     case op::fork:
     case op::group:
+    case op::hand_over:
+    case op::nest:
+    case op::errand:
       counter_[i.a] += i.n;
       break;
     case op::call:

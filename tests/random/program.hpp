@@ -21,19 +21,22 @@ namespace weft::random_programs {
 
 enum class op : std::uint8_t {
   // Effects.
-  add,      // counter a += n
-  compute,  // n rounds of nothing
-  yield,    //
-  sleep,    // n us
-  give_way, // yield to thread a
-  set_key,  // own value of key a = n
-  get_key,  //
-  move,     // the caller goes on in pool a
-  call,     // under delegator a, wherever: guarded a += n
-  post,     // the same, not waited for
-  fork,     // n calls, forked and joined; counter a += n
-  group,    // n threads of a task group; counter a += n
-  time_out, // a timed wait for what never comes
+  add,       // counter a += n
+  compute,   // n rounds of nothing
+  yield,     //
+  sleep,     // n us
+  give_way,  // yield to thread a
+  set_key,   // own value of key a = n
+  get_key,   //
+  move,      // the caller goes on in pool a
+  call,      // under delegator a, wherever: guarded a += n
+  post,      // the same, not waited for
+  fork,      // n calls, forked and joined; counter a += n
+  group,     // n threads of a task group; counter a += n
+  hand_over, // n times to another thread, which adds 1 to counter a, and back
+  nest,      // n threads under a scheduler that is pushed into a pool; counter a += n
+  errand,    // n calls that others make, in one of many ways; counter a += n
+  time_out,  // a timed wait for what never comes
   // With a body, which waits for nobody.
   lock,     // guarded a += n, and the body, under lock a
   try_lock, // the same if it is free now, or within n us (way 1)
@@ -78,8 +81,8 @@ using code = std::vector<instruction>;
 enum class unit_kind : std::uint8_t { thread, tasklet, foreign };
 enum class lock_kind : std::uint8_t { mutex, recursive, mcs, shared, delegator, light };
 inline constexpr unsigned lock_kinds = 6;
-enum class semaphore_kind : std::uint8_t { semaphore, condition, condition_any };
-inline constexpr unsigned semaphore_kinds = 3;
+enum class semaphore_kind : std::uint8_t { semaphore, condition, condition_any, place };
+inline constexpr unsigned semaphore_kinds = 4;
 
 struct thread_spec {
   unit_kind kind = unit_kind::thread;
@@ -118,8 +121,14 @@ struct program {
 
 [[nodiscard]] const char* name_of(op what) noexcept;
 [[nodiscard]] bool has_body(op what) noexcept;
+// Whether it is n calls by others.
+[[nodiscard]] bool is_done_by_others(op what) noexcept;
 // Whether `a` is a thread. Such an instruction waits until that has been spawned.
 [[nodiscard]] bool names_thread(op what) noexcept;
+// Whether one may be released by who must not wait.
+[[nodiscard]] constexpr bool releases_without_waiting(semaphore_kind k) noexcept {
+  return k == semaphore_kind::semaphore || k == semaphore_kind::place;
+}
 // Whether it needs that others do something.
 [[nodiscard]] bool may_wait(op what) noexcept;
 // Where a request to cancel is acted on.

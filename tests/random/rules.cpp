@@ -86,6 +86,7 @@ bool on_foreign(op what) {
   case op::move:
   case op::give_way:
   case op::fork:
+  case op::nest:
   case op::suspend:
   case op::exit:
   case op::spin:
@@ -144,7 +145,7 @@ class checker {
     if ((i.what == op::call || i.what == op::post) && program_.lock[i.a] != lock_kind::delegator)
       complain("that lock is no delegator", i.a);
     if (i.what == op::release && me.kind == unit_kind::tasklet &&
-        program_.semaphore[i.a] != semaphore_kind::semaphore)
+        !releases_without_waiting(program_.semaphore[i.a]))
       complain("a tasklet may not wait for a mutex", i.a);
     if (i.what == op::share && program_.lock[i.a] != lock_kind::shared)
       complain("that lock is not shared", i.a);
@@ -264,6 +265,9 @@ unsigned objects_of(op what) noexcept {
   case op::add:
   case op::fork:
   case op::group:
+  case op::hand_over:
+  case op::nest:
+  case op::errand:
     return counters;
   case op::set_key:
   case op::get_key:

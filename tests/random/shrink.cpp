@@ -196,8 +196,11 @@ class shrinker {
       any |= take_if([&](program& p) { return reset<std::uint8_t>(p.threads[t].pool, 0); });
       any |= take_if([&](program& p) { return reset(p.threads[t].kind, unit_kind::thread); });
       any |= take_if([&](program& p) { return reset(p.threads[t].detached, false); });
-      for (std::size_t k = 0; k < best_.threads[t].body.size(); ++k)
+      for (std::size_t k = 0; k < best_.threads[t].body.size(); ++k) {
         any |= take_if([&](program& p) { return reset<std::uint8_t>(p.threads[t].body[k].way, 0); });
+        if (is_done_by_others(best_.threads[t].body[k].what))
+          any |= take_if([&](program& p) { return reset(p.threads[t].body[k].n, 1L); });
+      }
     }
     return any;
   }

@@ -29,7 +29,8 @@ struct dialect {
 [[nodiscard]] dialect dialect_here();
 
 // A fault that is put into the interpreter, to see whether it is found.
-enum class sabotage : std::uint8_t { none, lock, release, key };
+// `place`: a resumption of who is in a suspended_thread; of the last three one call too few.
+enum class sabotage : std::uint8_t { none, lock, release, key, place, hand_over, nest, errand };
 class saboteur {
  public:
   // Of `every` times, one goes wrong.

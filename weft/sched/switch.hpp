@@ -116,8 +116,11 @@ WEFT_API void put_back(descriptor& u);
 // that has interrupted user mode. Switches: always.
 void yield_preempted(bool pinned, bool by_tick = true);
 
+// Under a stacked scheduler not what lives outside: what that creates would be born into the stacked one's
+// pools, which nobody serves once they were found empty.
 [[gnu::always_inline]] inline bool serves(const worker& w, const descriptor& u) noexcept {
-  const bool serves_home = u.home->owned_by(w) || (w.hot != nullptr && u.home->same_family(*w.hot));
+  const bool serves_home = u.home.is(w.hot) || (w.hot != nullptr && u.home->same_family(*w.hot)) ||
+                           (u.home->owned_by(w) && w.stacked.empty());
   return serves_home &&
          (!u.has(unit::not_cancellable) || w.on_primary_thread); // the primary thread does not move
 }

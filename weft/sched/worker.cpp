@@ -283,9 +283,10 @@ bool worker::look_around_in_place() noexcept {
   return true;
 }
 
-// In turn: a thread of `local` that yields must let the others run, and they it.
+// In turn: a thread of `local` that yields must let the others run, and they it. Under a stacked scheduler it
+// would be where it does not live, see serves().
 descriptor* worker::pick() noexcept {
-  if (!local.empty() && !std::exchange(local_had_turn, true)) {
+  if (stacked.empty() && !local.empty() && !std::exchange(local_had_turn, true)) {
     if (descriptor* u = local.pop(*this))
       return u;
   }
@@ -302,6 +303,8 @@ descriptor* worker::pick_scheduled() noexcept {
         return u;
     }
     leave_stacked_scheduler(!stacked.back()->has_work());
+    if (stacked.empty() && !local.empty())
+      return local.pop(*this);
   }
   if (std::exchange(pick_oldest, false)) {
     if (descriptor* u = main_scheduler->next_oldest(*this))

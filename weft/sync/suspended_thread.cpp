@@ -59,33 +59,48 @@ struct suspended_thread::stopper {
 };
 
 struct suspended_thread::arrival {
+  arrival(suspended_thread& place, unit::descriptor& u, condition call, void* with, bool is_timed) noexcept
+      : timed(place, is_timed ? reinterpret_cast<std::uintptr_t>(this) | timed_mark : word_of(u)), self(&u),
+        f(call), argument(with) {}
+  arrival(const arrival&) = delete;
+
   timed_wait timed;
-  unit::descriptor* self;
-  condition f;
-  void* argument;
+  unit::descriptor* const self;
+  const condition f;
+  void* const argument;
   bool given_up_early = false;
+  base::atomic<std::uint32_t> steps{0}; // of a wait that is timed: f has returned; somebody has resumed it
+
+  static arrival& behind(std::uintptr_t word) noexcept {
+    return *reinterpret_cast<arrival*>(word - timed_mark);
+  }
+  // Whether both are done; GONE otherwise: *this. (S3) acq_rel: orders f before what the thread does next.
+  bool both_are_done() noexcept { return steps.fetch_add_acq_rel(1) == 1; }
 
   // Runs once the thread has left its stack. GONE: *this, as soon as the word is set, if somebody may notify
-  // by then; so everything is read before.
+  // by then and the wait is not timed; so everything is read before.
   static void run(void* p) {
     auto& a = *static_cast<arrival*>(p);
     suspended_thread& place = a.timed.place;
+    const std::uintptr_t word = a.timed.word;
     unit::descriptor& self = *a.self;
     const condition f = a.f;
     void* argument = a.argument;
     std::uintptr_t expected = coming;
     // (S1) acq_rel: publishes the left context; pairs with (S2)
-    while (!place.word_.cas_strong_acq_rel(expected, word_of(self))) [[unlikely]] {
+    while (!place.word_.cas_strong_acq_rel(expected, word)) [[unlikely]] {
       // `empty`: a notification for nobody took out `coming`, or `given_up`, and `early` was set before that
       if (expected == empty && a.timed.early.load_relaxed() == wait_result::notified)
         continue;
       a.given_up_early = true;
       return sched::make_ready(self);
     }
-    if (f(argument))
-      return;
-    expected = word_of(self);
-    if (place.word_.cas_strong_acq_rel(expected, empty))
+    if (!f(argument)) {
+      expected = word;
+      if (place.word_.cas_strong_acq_rel(expected, empty))
+        return sched::make_ready(self);
+    }
+    if ((word & timed_mark) != 0 && a.both_are_done())
       sched::make_ready(self);
   }
 };
@@ -103,7 +118,7 @@ wait_result suspended_thread::wait(condition f, void* argument, sched::deadline 
     return wait_on_kernel_thread(f, argument, until, stop);
   sched::require_thread("wait_with");
   sched::worker& w = sched::here();
-  arrival a{{*this, word_of(*w.current)}, w.current, f, argument};
+  arrival a(*this, *w.current, f, argument, until != sched::no_deadline || stop.stop_possible());
   timed_wait& timed = a.timed;
   const unit::wait_record why{unit::wait_kind::place, 0, this};
   const unit::announced_wait announced(*w.current, why);
@@ -167,6 +182,13 @@ wait_result suspended_thread::wait_on_kernel_thread(condition f, void* argument,
 }
 
 void suspended_thread::resume(std::uintptr_t word) noexcept {
+  if ((word & timed_mark) != 0) {
+    arrival& a = arrival::behind(word);
+    unit::descriptor& u = *a.self;
+    if (a.both_are_done())
+      sched::make_ready(u);
+    return;
+  }
   if ((word & kernel_thread_mark) == 0)
     return sched::make_ready(*reinterpret_cast<unit::descriptor*>(word));
   auto* parked = reinterpret_cast<parked_kernel_thread*>(word - kernel_thread_mark);
@@ -187,7 +209,8 @@ void suspended_thread::enter() {
   const std::uintptr_t word = word_.exchange_acq_rel(empty); // (S2)
   if (word <= given_up)
     return;
-  if ((word & kernel_thread_mark) != 0 || !sched::can_leave_to(*reinterpret_cast<unit::descriptor*>(word)))
+  if ((word & (kernel_thread_mark | timed_mark)) != 0 ||
+      !sched::can_leave_to(*reinterpret_cast<unit::descriptor*>(word)))
     return resume(word);
   auto& next = *reinterpret_cast<unit::descriptor*>(word);
   sched::leave_to(
@@ -204,7 +227,7 @@ void suspended_thread::do_swap(suspended_thread& next, condition f, void* argume
     void* argument;
   };
   const std::uintptr_t word = next.word_.load_acquire(); // (S2)
-  if (word <= given_up || (word & kernel_thread_mark) != 0 ||
+  if (word <= given_up || (word & (kernel_thread_mark | timed_mark)) != 0 ||
       !sched::can_leave_to(*reinterpret_cast<unit::descriptor*>(word))) {
     wait_with([&] {
       suspended_thread& to = next; // read first: once `f` has published the caller, this frame may be gone

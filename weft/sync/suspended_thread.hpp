@@ -5,14 +5,17 @@
 //
 // Ownership: the object belongs to the user and must outlive the wait. One thread at a time is in it.
 // The word: 0 empty, `coming` while a timed wait is under way to its switch, `given_up` if its time passed
-// before, else a unit, or a parked kernel thread (| 1). notify(), the timer and a stop request race for it by
-// compare-and-swap. A notification that finds nobody leaves 0, also in place of `coming` or `given_up`: the
-// arrival and the timer go on from there. Ordering. (S1) the word is set once the thread has left its stack;
-// pairs with (S2), whoever takes it out.
+// before, else a unit, a parked kernel thread (| 1), or the arrival of a unit that waits with a time limit or
+// a stop token (| 4). notify(), the timer and a stop request race for it by compare-and-swap. A notification
+// that finds nobody leaves 0, also in place of `coming` or `given_up`: the arrival and the timer go on from
+// there. Ordering. (S1) the word is set once the thread has left its stack; pairs with (S2), whoever takes it
+// out. (S3) a timer or a stop request waits for nobody to publish the place: who is let go by one goes on
+// only after f.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <stop_token>
 #include <type_traits>
 #include <utility>
@@ -39,18 +42,20 @@ class WEFT_API suspended_thread {
   explicit operator bool() const noexcept { return word_.load_relaxed() > given_up; }
 
   // Suspends the caller and keeps it here, then calls `f()` on the stack of whatever runs next: the caller
-  // can be published by it, and resumed at once. If f returns false the wait is cancelled and the caller goes
-  // on. `f` must neither throw nor switch. Contexts: thread, foreign kernel thread (f runs on its own stack).
-  // Switches: may. Errors: std::system_error(operation_not_permitted) from a tasklet.
+  // can be published by it, and resumed at once, before f has returned: what f touches after that must be its
+  // own. If f returns false the wait is cancelled and the caller goes on. `f` must neither throw nor switch.
+  // Contexts: thread, foreign kernel thread (f runs on its own stack). Switches: may. Errors:
+  // std::system_error(operation_not_permitted) from a tasklet.
   template <class F>
   void wait_with(F&& f) {
-    static_cast<void>(wait(call<std::remove_reference_t<F>>, &f, sched::no_deadline, {}));
+    static_cast<void>(wait(call<std::remove_reference_t<F>>, address_of(f), sched::no_deadline, {}));
   }
   // The same with a time limit and a stop token; f is not called if the time has passed or a stop was
-  // requested before the switch. Errors: also std::system_error if no timer can be had.
+  // requested before the switch, and has returned when the caller goes on. Errors: also std::system_error if
+  // no timer can be had.
   template <class F>
   wait_result wait_with_until(F&& f, sched::deadline until, const std::stop_token& stop = {}) {
-    return wait(call<std::remove_reference_t<F>>, &f, until, stop);
+    return wait(call<std::remove_reference_t<F>>, address_of(f), until, stop);
   }
 
   // Makes the thread ready; false if there was none. Contexts: all but signal handlers. Switches: never.
@@ -70,16 +75,22 @@ class WEFT_API suspended_thread {
   // the thread in `next` stays there.
   template <class F>
   void swap_with(suspended_thread& next, F&& f) {
-    do_swap(next, call<std::remove_reference_t<F>>, &f);
+    do_swap(next, call<std::remove_reference_t<F>>, address_of(f));
   }
 
  private:
-  enum : std::uintptr_t { empty = 0, kernel_thread_mark = 1, coming = 2, given_up = 3 };
+  enum : std::uintptr_t { empty = 0, kernel_thread_mark = 1, coming = 2, given_up = 3, timed_mark = 4 };
   using condition = bool (*)(void*);
 
   template <class F>
   static bool call(void* f) {
     return (*static_cast<F*>(f))();
+  }
+
+  // What call() turns back; const if f is.
+  template <class F>
+  static void* address_of(F& f) noexcept {
+    return const_cast<std::remove_const_t<F>*>(std::addressof(f));
   }
 
   struct timed_wait;
