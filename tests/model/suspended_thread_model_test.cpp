@@ -17,12 +17,7 @@
 namespace weft {
 namespace {
 
-using model::bounds;
-using model::check;
-using model::exactly;
-using model::expect_bugs_are_found;
-using model::expect_every_weakening_is_found;
-using model::expect_passes;
+using namespace model;
 using model::runtime::actor;
 using model::runtime::seat;
 using model::runtime::who;
@@ -298,14 +293,17 @@ void cancelled_when_published() {
 }
 
 /// A notification that comes too early for a wait does not take its end of time away.
-void a_stray_notification_and_the_timer(who w) {
+void a_stray_notification_and_the_timer(who w, int times = 1) {
   begin();
   suspended_thread place;
   bool over = false;
   bool notified = false;
   wait_result how{};
   {
-    const actor strays(who::threads, [&] { notified = place.notify(); });
+    const actor strays(who::threads, [&] {
+      for (int i = 0; i < times; ++i)
+        notified = place.notify() || notified;
+    });
     const actor clock(who::foreign, [&] {
       while (!over) {
         model::runtime::expire_timers();
@@ -318,6 +316,151 @@ void a_stray_notification_and_the_timer(who w) {
   }
   check(notified == (how == wait_result::notified), "who ended the wait was not told so, or the other way");
   check(!place, "somebody is left in the place");
+}
+
+/// f publishes the thread and cancels; who resumes it was first, and it waits in the same place again, where
+/// it is not to be felt that the first f says no only now. `later`: what the second f says.
+void cancelled_and_there_again(bool timed, bool later) {
+  begin();
+  station s;
+  base::atomic<int> looked{0};
+  bool found = false;
+  {
+    const actor notifies(who::threads, [&] {
+      s.await_any();
+      static_cast<void>(s.place.notify());
+      looked.store_release(1);
+      s.await_any();
+      s.mail = 1;
+      found = s.place.notify();
+      check(found || !later, "a thread that is there was not found");
+    });
+    const seat mine;
+    const auto wait = [&](bool verdict) {
+      auto f = [&, verdict] {
+        s.tickets.fetch_add_release(1);
+        return verdict;
+      };
+      timed ? static_cast<void>(s.place.wait_with_until(f, 1)) : s.place.wait_with(f);
+    };
+    wait(false);
+    while (looked.load_acquire() == 0)
+      model::relax();
+    wait(later);
+    check(!later || s.mail == 1, "a wait was cancelled by the f of the one before");
+  }
+  check(!s.place, "somebody is left in the place");
+}
+
+/// The same of who swaps, is resumed, and waits again in the place of the swap.
+void called_off_and_there_again() {
+  begin();
+  station a, b;
+  base::atomic<int> looked{0};
+  {
+    const actor other(who::threads, [&] { a.wait(); });
+    const actor notifies(who::threads, [&] {
+      b.await_any();
+      static_cast<void>(b.place.notify());
+      looked.store_release(1);
+      b.resume();
+    });
+    const seat mine;
+    a.await_ticket();
+    b.place.swap_with(a.place, [&] {
+      b.tickets.fetch_add_release(1);
+      return false;
+    });
+    while (looked.load_acquire() == 0)
+      model::relax();
+    b.wait();
+    static_cast<void>(a.place.notify()); // unless it has been switched to, since the swap was not called off
+  }
+  check(!a.place && !b.place, "somebody is left in a place");
+}
+
+/// The thread in the place that is swapped to may give up at any moment: it is resumed once, by the timer or
+/// by the swap, and told by whom; put back, it can still be notified or give up.
+void swap_and_the_timer(bool calls_off) {
+  begin();
+  station a, b;
+  wait_result how{};
+  bool notified = false;
+  {
+    const actor other(who::threads, [&] {
+      bool called = false;
+      model::var<int> returned = 0; // from f, after it has published the place
+      auto f = [&] {
+        called = true;
+        a.tickets.fetch_add_release(1);
+        returned = 1;
+        return true;
+      };
+      how = a.place.wait_with_until(f, 1);
+      check(!called || returned == 1, "a timed wait has ended in the middle of f");
+    });
+    const actor clock(who::foreign, [&] {
+      a.await_any();
+      a.tickets.fetch_add_release(1);
+      model::runtime::expire_timers();
+    });
+    const actor third(who::threads, [&] {
+      b.await_any();
+      static_cast<void>(b.place.notify());
+    });
+    const seat mine;
+    a.await_ticket();
+    a.tickets.fetch_add_release(1);
+    b.place.swap_with(a.place, [&] {
+      if (!calls_off)
+        b.tickets.fetch_add_release(1);
+      return !calls_off;
+    });
+    if (calls_off) {
+      b.tickets.fetch_add_release(1); // for the third one
+      notified = a.place.notify();
+    }
+  }
+  check(!calls_off || notified == (how == wait_result::notified), "who ended the wait was not told so");
+  check(!a.place && !b.place, "somebody is left in a place");
+}
+
+/// A thread that is notified leaves its place to the next one before it has come back to itself: its timer is
+/// not felt there.
+void the_next_one_in_the_place(who first, who second) {
+  begin();
+  station s;
+  base::atomic<int> free{0};
+  {
+    const actor waits(first, [&] {
+      bool called = false;
+      auto f = [&] {
+        called = true;
+        s.tickets.fetch_add_release(1);
+        return true;
+      };
+      static_cast<void>(s.place.wait_with_until(f, 1));
+      if (!called)
+        s.tickets.fetch_add_release(1);
+    });
+    const actor waits_next(second, [&] {
+      while (free.load_acquire() == 0)
+        model::relax();
+      bool called = false;
+      s.place.wait_with([&] {
+        called = true;
+        s.tickets.fetch_add_release(1);
+        return true;
+      });
+      check(called, "a wait has ended before anybody could know of it");
+    });
+    const actor clock(who::foreign, [&] { model::runtime::expire_timers(); });
+    s.await_any();
+    static_cast<void>(s.place.notify());
+    free.store_release(1);
+    s.resume();
+  }
+  check(!s.place, "somebody is left in the place");
 }
 
 class suspended_thread_of : public testing::TestWithParam<who> {};
@@ -361,6 +504,26 @@ TEST_P(suspended_thread_of, a_stray_notification_and_the_timer) {
   expect_passes(bounds(2, 1), [w = GetParam()] { a_stray_notification_and_the_timer(w); });
 }
 
+TEST_P(suspended_thread_of, two_stray_notifications_and_the_timer) {
+  expect_passes(bounds(2, 0), [w = GetParam()] { a_stray_notification_and_the_timer(w, 2); });
+}
+TEST(suspended_thread_model, cancelled_and_there_again) {
+  for (const bool timed : {false, true})
+    for (const bool later : {false, true})
+      expect_passes(bounds(1, 0), [=] { cancelled_and_there_again(timed, later); });
+}
+TEST(suspended_thread_model, called_off_and_there_again) {
+  expect_passes(bounds(1, 0), called_off_and_there_again);
+}
+TEST(suspended_thread_model, swap_and_the_timer) {
+  expect_passes(bounds(0, 0), [] { swap_and_the_timer(false); });
+  expect_passes(bounds(0, 0), [] { swap_and_the_timer(true); });
+}
+TEST_P(suspended_thread_of, the_next_one_in_the_place) {
+  expect_passes(bounds(0, 0), [w = GetParam()] { the_next_one_in_the_place(w, who::threads); });
+  expect_passes(bounds(0, 0), [w = GetParam()] { the_next_one_in_the_place(w, who::foreign); });
+}
+
 // --- every order that is not needed is known; bugs of logic are found ---
 
 std::vector<model::scenario> all_scenarios() {
@@ -374,17 +537,26 @@ std::vector<model::scenario> all_scenarios() {
           {exactly(1, 1), [] { notifier_timer_and_stop(who::threads, true, true); }},
           {exactly(0, 1), [] { to_and_fro(1); }},
           {exactly(0, 1), [] { called_off(true); }},
-          {exactly(1, 0), called_off_too_late}};
+          {exactly(1, 0), called_off_too_late},
+          {exactly(1, 0), [] { a_stray_notification_and_the_timer(who::threads, 2); }},
+          {exactly(1, 0), [] { cancelled_and_there_again(false, true); }},
+          {exactly(1, 0), [] { cancelled_and_there_again(true, false); }},
+          {exactly(0, 0), called_off_and_there_again},
+          {exactly(0, 0), [] { swap_and_the_timer(false); }},
+          {exactly(0, 0), [] { swap_and_the_timer(true); }},
+          {exactly(0, 0), [] { the_next_one_in_the_place(who::threads, who::threads); }}};
 }
 
 TEST(suspended_thread_weakened, word) {
   constexpr auto publishes = "who is resumed sees what was done before by make_ready() or the futex' word";
-  constexpr auto given_up =
-      "whoever gives up is waited for: disarm() and the end of a stop callback order it";
-  constexpr auto alone = "the caller of f itself cancels: nothing is to be read or published";
+  constexpr auto given_up = "disarm() and the end of a stop callback wait for who gives up, and order it";
   constexpr auto timed = "it gives up at any moment, and sleeps without an end of time after that";
-  constexpr auto both = "who resumes it counts with the arrival, (S3), which orders that it has left";
+  constexpr auto both = "who resumes it counts with the end of f, (S5), which orders that it has left";
   constexpr auto holds = "`next` must hold a thread: what tells the caller so orders it";
+  constexpr auto sequence = "a read-modify-write after (S1) continues its release sequence";
+  constexpr auto twice = "the exchange publishes as well, or else the swap after it: either is enough";
+  constexpr auto last = "nothing is read after it";
+  constexpr auto mark = "what takes the mark out resumes nobody";
   expect_every_weakening_is_found(
       all_scenarios(),
       {{"suspended_thread.cpp: timed_wait::give_up: cas -> acquire", publishes},
@@ -392,25 +564,35 @@ TEST(suspended_thread_weakened, word) {
        {"suspended_thread.cpp: timed_wait::give_up: cas -> acquire (2)", given_up},
        {"suspended_thread.cpp: timed_wait::give_up: cas -> release (2)", given_up},
        {"suspended_thread.cpp: arrival::run: cas -> release", given_up},
-       {"suspended_thread.cpp: arrival::run: cas -> acquire (2)", alone},
-       {"suspended_thread.cpp: arrival::run: cas -> release (2)", alone},
+       {"suspended_thread.cpp: suspended_thread::settle: rmw -> acquire", twice},
+       {"suspended_thread.cpp: suspended_thread::settle: cas -> acquire", twice},
+       {"suspended_thread.cpp: suspended_thread::settle: cas -> release", last},
+       {"suspended_thread.cpp: suspended_thread::take_back: cas -> acquire", mark},
+       {"suspended_thread.cpp: suspended_thread::take_back: rmw -> acquire", mark},
+       {"suspended_thread.cpp: suspended_thread::take_back: rmw -> release",
+        "who waits cannot tell a notification that came late from the f that said no"},
+       {"suspended_thread.cpp: suspended_thread::put_back: cas -> acquire", sequence},
+       {"suspended_thread.cpp: suspended_thread::put_back: cas -> release", last},
        {"suspended_thread.cpp: suspended_thread::wait_on_kernel_thread: futex wait -> blind (2)", timed},
        {"suspended_thread.cpp: suspended_thread::notify: rmw -> acquire", publishes},
        {"suspended_thread.cpp: suspended_thread::enter: rmw -> acquire", publishes},
+       {"suspended_thread.cpp: suspended_thread::take_timed: cas -> acquire", sequence},
+       {"suspended_thread.cpp: suspended_thread::take_timed: cas -> release", holds},
        {"suspended_thread.cpp: suspended_thread::do_swap: load -> relaxed", holds},
-       {"suspended_thread.cpp: suspended_thread::do_swap: rmw -> acquire", holds},
-       {"suspended_thread.cpp: suspended_thread::do_swap: rmw -> release", holds},
-       {"suspended_thread.cpp: suspended_thread::do_swap: cas -> acquire", alone},
-       {"suspended_thread.cpp: suspended_thread::do_swap: cas -> release", alone}});
+       {"suspended_thread.cpp: suspended_thread::do_swap: cas -> acquire", sequence},
+       {"suspended_thread.cpp: suspended_thread::do_swap: cas -> release", holds}});
 }
 TEST(suspended_thread_bugs, word) {
   expect_bugs_are_found(all_scenarios(),
                         {"suspended_thread.cpp: timed_wait::give_up: store -> forgotten",
                          "suspended_thread.cpp: timed_wait::give_up: cas -> unchecked",
                          "suspended_thread.cpp: timed_wait::give_up: cas -> unchecked (2)",
-                         "suspended_thread.cpp: arrival::run: load -> unseen",
                          "suspended_thread.cpp: arrival::run: cas -> unchecked",
-                         "suspended_thread.cpp: arrival::run: cas -> unchecked (2)",
+                         "suspended_thread.cpp: suspended_thread::settle: rmw -> forgotten",
+                         "suspended_thread.cpp: suspended_thread::settle: load -> unseen",
+                         "suspended_thread.cpp: suspended_thread::settle: cas -> unchecked",
+                         "suspended_thread.cpp: suspended_thread::take_back: cas -> unchecked",
+                         "suspended_thread.cpp: suspended_thread::take_back: rmw -> forgotten",
                          "suspended_thread.cpp: suspended_thread::wait: store -> late",
                          "suspended_thread.cpp: suspended_thread::wait_on_kernel_thread: store -> late",
                          "suspended_thread.cpp: suspended_thread::do_swap: store -> late",

@@ -3,14 +3,15 @@
 // which mutexes, delegators and everything that waits can be written without knowing a scheduler. Kernel
 // threads that are no worker block in the kernel and are held the same way.
 //
-// Ownership: the object belongs to the user and must outlive the wait. One thread at a time is in it.
-// The word: 0 empty, `coming` while a timed wait is under way to its switch, `given_up` if its time passed
-// before, else a unit, a parked kernel thread (| 1), or the arrival of a unit that waits with a time limit or
-// a stop token (| 4). notify(), the timer and a stop request race for it by compare-and-swap. A notification
-// that finds nobody leaves 0, also in place of `coming` or `given_up`: the arrival and the timer go on from
-// there. Ordering. (S1) the word is set once the thread has left its stack; pairs with (S2), whoever takes it
-// out. (S3) a timer or a stop request waits for nobody to publish the place: who is let go by one goes on
-// only after f.
+// Ownership: the object belongs to the user and must outlive the wait, and an f that says no. One thread at a
+// time is in it, until it is notified or gives up. The word: 0 empty; `coming` while a thread is under way to
+// its switch; `given_up` if the time of one passed when it was not there; `held` while one is taken out to
+// look at it, `late` if a time passed meanwhile; else a unit, or the frame of its wait (| 2) if that may give
+// up, or a parked kernel thread (| 1). notify(), the timer and a stop request race for it by
+// compare-and-swap. A notification that finds no word leaves 0, whatever stood there: who has left or left
+// behind a mark goes on from there. Ordering. (S1) the word is set once the thread has left its stack; pairs
+// with (S2), whoever takes it out. (S3), who gives up against who puts a word there, (S4), whose wait it is,
+// and (S5), the end of f against the end of a timed wait: in the .cpp.
 #pragma once
 
 #include <chrono>
@@ -31,7 +32,8 @@ namespace weft::sync {
 class WEFT_API suspended_thread {
  public:
   suspended_thread() noexcept = default;
-  // The thread moves to the new place. Not while somebody may notify the old one.
+  // The thread moves to the new place. Not while somebody may notify the old one, or its wait may end by time
+  // or by a stop request, or an f that has published the thread has not returned.
   suspended_thread(suspended_thread&& other) noexcept : word_(other.word_.exchange_acq_rel(empty)) {}
   suspended_thread& operator=(suspended_thread&& other) noexcept {
     word_.store_release(other.word_.exchange_acq_rel(empty));
@@ -39,12 +41,13 @@ class WEFT_API suspended_thread {
   }
 
   // Whether a thread is in it. RACY while others may notify.
-  explicit operator bool() const noexcept { return word_.load_relaxed() > given_up; }
+  explicit operator bool() const noexcept { return word_.load_relaxed() > late; }
 
   // Suspends the caller and keeps it here, then calls `f()` on the stack of whatever runs next: the caller
   // can be published by it, and resumed at once, before f has returned: what f touches after that must be its
-  // own. If f returns false the wait is cancelled and the caller goes on. `f` must neither throw nor switch.
-  // Contexts: thread, foreign kernel thread (f runs on its own stack). Switches: may. Errors:
+  // own. If f returns false the wait is cancelled and the caller goes on, unless somebody has resumed it: then
+  // that was its end, and a next wait here is not touched. `f` must neither throw nor switch. Contexts:
+  // thread, foreign kernel thread (f runs on its own stack). Switches: may. Errors:
   // std::system_error(operation_not_permitted) from a tasklet.
   template <class F>
   void wait_with(F&& f) {
@@ -65,9 +68,10 @@ class WEFT_API suspended_thread {
   // Contexts: all but signal handlers. Switches: may.
   void enter();
 
-  // Suspends the caller here and continues the thread in `next`, which must hold one, and not one that waits
-  // with a time limit or a stop token: these may take it out meanwhile. Contexts: thread (a foreign kernel
-  // thread notifies and blocks). Switches: always.
+  // Suspends the caller here and continues the thread in `next`, which must hold one that nobody else
+  // notifies. If its time passes before, or a stop is requested, so that there is none, the caller is not
+  // suspended. Contexts: thread (a foreign kernel thread notifies and blocks). Switches: always, but for
+  // that.
   void swap(suspended_thread& next) {
     swap_with(next, [] { return true; });
   }
@@ -79,7 +83,9 @@ class WEFT_API suspended_thread {
   }
 
  private:
-  enum : std::uintptr_t { empty = 0, kernel_thread_mark = 1, coming = 2, given_up = 3, timed_mark = 4 };
+  // Marks of words, and what is none: up to `late`.
+  enum : std::uintptr_t { kernel_thread_mark = 1, timed_mark = 2 };
+  enum : std::uintptr_t { empty = 0, coming = 2, given_up = 3, held = 4, late = 5 };
   using condition = bool (*)(void*);
 
   template <class F>
@@ -100,7 +106,13 @@ class WEFT_API suspended_thread {
   wait_result wait_on_kernel_thread(condition f, void* argument, sched::deadline until,
                                     const std::stop_token& stop);
   void do_swap(suspended_thread& next, condition f, void* argument);
-  void forget_mark() noexcept;
+  bool settle(timed_wait& t) noexcept;
+  bool take_back(std::uintptr_t word) noexcept;
+  void put_back(std::uintptr_t word) noexcept;
+  unit::descriptor* take_timed(std::uintptr_t word) noexcept;
+  void return_timed(std::uintptr_t word) noexcept;
+  static timed_wait& timed_of(std::uintptr_t word) noexcept;
+  static unit::descriptor& unit_of(std::uintptr_t word) noexcept;
   static void resume(std::uintptr_t word) noexcept;
 
   base::atomic<std::uintptr_t> word_{empty};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a blocked thread waits for, for debuggers and `weft ps` only: nothing in the library reads it. It lies
-// in the frame of the wait. The descriptor, which is in no container meanwhile, names it in the two words of
-// its link, so it costs two stores where a switch is paid anyway, and no room.
+// What a blocked thread waits for, for debuggers and `weft ps`: nothing in the library reads it
+// (suspended_thread reads by the same link what lies behind its own records). It lies in the frame of the
+// wait. The descriptor, which is in no container meanwhile, names it in the two words of its link, so it
+// costs two stores where a switch is paid anyway, and no room.
 #pragma once
 
 #include <cstdint>

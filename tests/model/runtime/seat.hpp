@@ -14,7 +14,8 @@
 namespace weft::model::runtime {
 
 /// What runs once a thread has left its stack: on the model thread that leaves, which is cheaper, or on one
-/// of its own, as the worker that was left does it; the thread may go on elsewhere and wait again meanwhile.
+/// of its own, as the worker that was left does it; the thread may go on elsewhere, on another worker, and
+/// wait again meanwhile.
 enum class arrivals : bool { at_home, apart };
 
 /// To be said at the start of each execution.
@@ -27,10 +28,11 @@ class seat {
  public:
   /// `taken`: false makes it nothing.
   explicit seat(bool taken = true) {
-    prepare();
     if (taken)
-      sched::weft_current_worker = front_;
+      take_worker();
   }
+  /// On a worker that another has left: what runs there next.
+  explicit seat(sched::worker_front* left);
   seat(const seat&) = delete;
   seat& operator=(const seat&) = delete;
   ~seat() { sched::weft_current_worker = &sched::front_of_others(); }
@@ -40,18 +42,23 @@ class seat {
   }
   unit::descriptor& unit() { return unit_; }
   static seat& mine() { return of(*sched::weft_current_worker->current); }
+  /// Goes on, on a worker that nobody has been on.
+  void take_worker();
 
   unsigned thread = self();
   var<int> context = 0; // what the thread leaves behind, by whoever resumes it
   bool away = false;    // it has left; the checker runs one model thread at a time
-  std::vector<std::unique_ptr<model::thread>> left; // who ran what it left to run
 
  private:
   static std::size_t offset_of_unit();
-  void prepare();
-  alignas(64) std::byte room_[sizeof(sched::worker)]; // zeros, but for the front and what others refer to
-  sched::worker_front* front_ = nullptr;
+  struct room {
+    alignas(64) std::byte bytes[sizeof(sched::worker)]; // zeros, but for the front and what others refer to
+  };
+  std::vector<std::unique_ptr<room>> workers_; // those it has been on
   unit::descriptor unit_{};
+
+ public:
+  std::vector<std::unique_ptr<model::thread>> left; // who ran what it left to run; they end before the rest
 };
 
 /// Who waits: threads on workers, or foreign kernel threads.

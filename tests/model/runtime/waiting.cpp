@@ -76,16 +76,24 @@ void expire_timers() {
   timers->expire();
 }
 
-void seat::prepare() {
-  std::memset(room_, 0, sizeof room_);
-  front_ = ::new (static_cast<void*>(room_)) sched::worker_front;
+void seat::take_worker() {
+  workers_.push_back(std::make_unique<room>());
+  std::byte* const bytes = workers_.back()->bytes;
+  std::memset(bytes, 0, sizeof(sched::worker));
+  auto* const front = ::new (static_cast<void*>(bytes)) sched::worker_front;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
-  refer(room_, offsetof(sched::worker, timer_lease) + sizeof(sched::timer_queue::lease), no_timers);
-  refer(room_, offsetof(sched::worker, number) - sizeof(void*), no_group);
+  refer(bytes, offsetof(sched::worker, timer_lease) + sizeof(sched::timer_queue::lease), no_timers);
+  refer(bytes, offsetof(sched::worker, number) - sizeof(void*), no_group);
 #pragma GCC diagnostic pop
-  front_->attention.store_relaxed(0);
-  front_->current = &unit_;
+  front->attention.store_relaxed(0);
+  front->current = &unit_;
+  sched::weft_current_worker = front;
+}
+
+seat::seat(sched::worker_front* left) {
+  left->current = &unit_;
+  sched::weft_current_worker = left;
 }
 
 std::size_t seat::offset_of_unit() {
@@ -130,14 +138,16 @@ void leave_and(Then then) {
   mine.context = mine.context + 1; // complete, before anybody may resume it
   mine.away = true;
   if (model::runtime::apart) {
-    mine.left.push_back(std::make_unique<model::thread>([then] {
-      const seat of_the_worker_left;
+    mine.left.push_back(std::make_unique<model::thread>([then, worker = weft_current_worker] {
+      const seat of_the_worker_left(worker);
       then();
     }));
+    model::park();
+    mine.take_worker();
   } else {
     then();
+    model::park();
   }
-  model::park();
   model::check(mine.context > 0, "resumed without a context");
 }
 
@@ -151,11 +161,21 @@ bool can_leave_to(const unit::descriptor&) noexcept {
   return on_worker();
 }
 
+// On the stack of `next`, which so must not run: else this is a race.
+template <class Then>
+auto on_stack_of(unit::descriptor& next, Then then) {
+  model::var<int>& context = seat::of(next).context;
+  context = context + 1;
+  const auto result = then();
+  context = context + 1;
+  return result;
+}
+
 bool leave_to_if(unit::descriptor& next, arch::conditional_function then, void* argument) {
   seat& mine = seat::mine();
   bool left = true; // of this frame, which is gone if it was
   leave_and([&next, &mine, &left, then, argument] {
-    if (then(argument))
+    if (on_stack_of(next, [=] { return then(argument); }))
       return make_ready(next);
     left = false;
     make_ready(mine.unit());
@@ -165,7 +185,7 @@ bool leave_to_if(unit::descriptor& next, arch::conditional_function then, void* 
 
 void leave_to(unit::descriptor& next, arch::arrival_function then, void* argument) {
   leave_and([&next, then, argument] {
-    then(argument);
+    on_stack_of(next, [=] { return then(argument), true; });
     make_ready(next);
   });
 }
