@@ -62,7 +62,7 @@ struct full_lazy {
   // An exception that nobody catches ends the process with the stack intact: the unwinder finds no handler
   // and calls std::terminate before it unwinds.
   [[gnu::always_inline]] static void run(unit::descriptor& u) {
-    stops_other_unwinding only_requests;
+    unit::stops_other_unwinding only_requests;
     try {
       u.operations->run(u);
     } catch (const unit::exit_request&) {
@@ -97,13 +97,6 @@ struct full_lazy {
   }
 
  private:
-  struct stops_other_unwinding {
-    bool none = false;
-    ~stops_other_unwinding() {
-      if (!none) [[unlikely]]
-        unit::refuse_other_unwinding();
-    }
-  };
   static memory::stack_record* reserved(unit::descriptor& u) noexcept {
     return static_cast<memory::stack_record*>(arch::idle_word(u.context));
   }

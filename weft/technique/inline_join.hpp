@@ -29,10 +29,12 @@ struct inline_join {
   // Exceptions stop here: one that nobody catches ends the process.
   [[gnu::always_inline]] static void call(unit::descriptor& u) noexcept {
     const arch::fp_control joiners;
+    unit::stops_other_unwinding only_requests;
     try {
       u.operations->run(u);
     } catch (const unit::exit_request&) {
     }
+    only_requests.none = true;
     joiners.restore();
   }
 };

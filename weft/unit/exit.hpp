@@ -19,4 +19,13 @@ struct exit_request {
               "weft::this_thread::exit() ends one");
 }
 
+// Stands around the handler of requests; free where nothing else unwinds.
+struct stops_other_unwinding {
+  bool none = false;
+  ~stops_other_unwinding() {
+    if (!none) [[unlikely]]
+      refuse_other_unwinding();
+  }
+};
+
 } // namespace weft::unit

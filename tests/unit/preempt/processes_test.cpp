@@ -159,13 +159,24 @@ TEST_P(processes, that_are_spawned_end_as_they_should) {
   });
 }
 
+bool sigchld_is_blocked() {
+  sigset_t blocked;
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+  return ::sigismember(&blocked, SIGCHLD) == 1;
+}
+
+// Which blocks SIGCHLD on its kernel thread meanwhile. Threads of the other kinds may unblock it on another.
 TEST_P(processes, of_system_end_as_they_should) {
   if (!may_use_libc())
     GTEST_SKIP() << "it locks";
   beside_others([] {
     for (int round = 0; round < 5; ++round) {
+      const bool was_blocked = sigchld_is_blocked();
       const int status = std::system("exit 7");
       EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
+      if (GetParam().kind == preemption::own_kernel_thread) {
+        EXPECT_EQ(sigchld_is_blocked(), was_blocked);
+      }
     }
   });
 }
