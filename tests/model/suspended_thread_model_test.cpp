@@ -20,6 +20,7 @@ namespace {
 using model::bounds;
 using model::check;
 using model::exactly;
+using model::exhaustively;
 using model::expect_bugs_are_found;
 using model::expect_every_weakening_is_found;
 using model::expect_passes;
@@ -39,11 +40,12 @@ struct station {
   base::atomic<int> tickets{0};
   model::var<int> mail = 0; // from the notifier to the thread
 
+  bool publish() {
+    tickets.fetch_add_release(1);
+    return true;
+  }
   void wait() {
-    place.wait_with([this] {
-      tickets.fetch_add_release(1);
-      return true;
-    });
+    place.wait_with([this] { return publish(); });
   }
   /// For who may look at the place: a swap.
   void await_ticket() {
@@ -189,10 +191,7 @@ void to_and_fro(int swaps) {
       for (int i = 0; i < swaps; ++i) {
         check(steps == 2 * i + 1, "resumed out of turn");
         ++steps;
-        a.place.swap_with(b.place, [&] {
-          a.tickets.fetch_add_release(1);
-          return true;
-        });
+        a.place.swap_with(b.place, [&] { return a.publish(); });
       }
       ++steps;
     });
@@ -390,10 +389,7 @@ void swap_and_the_timer(bool calls_off) {
   bool notified = false;
   {
     const actor other(who::threads, [&] {
-      auto f = [&] {
-        a.tickets.fetch_add_release(1);
-        return true;
-      };
+      auto f = [&] { return a.publish(); };
       how = a.place.wait_with_until(f, 1);
     });
     const actor clock(who::foreign, [&] {
@@ -409,10 +405,7 @@ void swap_and_the_timer(bool calls_off) {
     a.await_ticket();
     a.tickets.fetch_add_release(1);
     b.place.swap_with(a.place, [&] {
-      if (calls_off)
-        return false;
-      b.tickets.fetch_add_release(1);
-      return true;
+      return !calls_off && b.publish();
     });
     if (calls_off) {
       b.tickets.fetch_add_release(1); // for the third one
@@ -434,8 +427,7 @@ void the_next_one_in_the_place(who first, who second) {
       bool called = false;
       auto f = [&] {
         called = true;
-        s.tickets.fetch_add_release(1);
-        return true;
+        return s.publish();
       };
       static_cast<void>(s.place.wait_with_until(f, 1));
       if (!called)
@@ -447,8 +439,7 @@ void the_next_one_in_the_place(who first, who second) {
       bool called = false;
       s.place.wait_with([&] {
         called = true;
-        s.tickets.fetch_add_release(1);
-        return true;
+        return s.publish();
       });
       check(called, "a wait has ended before anybody could know of it");
     });
@@ -467,6 +458,7 @@ INSTANTIATE_TEST_SUITE_P(whoever, suspended_thread_of, testing::Values(who::fore
 
 TEST_P(suspended_thread_of, two_resumers) {
   expect_passes(bounds(2, 1), [w = GetParam()] { two_resumers(w, 1, 1); });
+  expect_passes(exhaustively(), [w = GetParam()] { two_resumers(w, 1, 1); });
 }
 TEST_P(suspended_thread_of, two_resumers_twice) {
   expect_passes(bounds(1, 0), [w = GetParam()] { two_resumers(w, 2, 1); });
@@ -474,29 +466,37 @@ TEST_P(suspended_thread_of, two_resumers_twice) {
 }
 TEST_P(suspended_thread_of, stray_notifications) {
   expect_passes(bounds(2, 2), [w = GetParam()] { stray_notifications(w, 2); });
+  expect_passes(exhaustively(), [w = GetParam()] { stray_notifications(w, 2); });
 }
 TEST_P(suspended_thread_of, notifier_timer_and_stop) {
   expect_passes(bounds(2, 1), [w = GetParam()] { notifier_timer_and_stop(w, true, false); });
+  expect_passes(exhaustively(), [w = GetParam()] { notifier_timer_and_stop(w, true, false); });
 }
 TEST_P(suspended_thread_of, notifier_and_timer_then_again) {
   expect_passes(bounds(2, 1), [w = GetParam()] { notifier_timer_and_stop(w, true, true); });
+  expect_passes(exhaustively(), [w = GetParam()] { notifier_timer_and_stop(w, true, true); });
 }
 TEST(suspended_thread_model, to_and_fro) {
   expect_passes(bounds(1, 1), [] { to_and_fro(1); });
 }
 TEST(suspended_thread_model, to_and_fro_twice) {
   expect_passes(bounds(0, 1), [] { to_and_fro(2); });
+  expect_passes(exhaustively(), [] { to_and_fro(2); });
 }
 TEST(suspended_thread_model, called_off) {
   expect_passes(bounds(1, 1), [] { called_off(false); });
   expect_passes(bounds(1, 1), [] { called_off(true); });
+  for (const bool enters : {false, true})
+    expect_passes(exhaustively(), [=] { called_off(enters); });
 }
 
 TEST(suspended_thread_model, called_off_too_late) {
   expect_passes(bounds(1, 1), called_off_too_late);
+  expect_passes(exhaustively(), called_off_too_late);
 }
 TEST(suspended_thread_model, cancelled_when_published) {
   expect_passes(bounds(3, 2), cancelled_when_published);
+  expect_passes(exhaustively(), cancelled_when_published);
 }
 TEST_P(suspended_thread_of, a_stray_notification_and_the_timer) {
   expect_passes(bounds(2, 1), [w = GetParam()] { a_stray_notification_and_the_timer(w); });
@@ -508,7 +508,7 @@ TEST_P(suspended_thread_of, two_stray_notifications_and_the_timer) {
 TEST(suspended_thread_model, cancelled_and_there_again) {
   for (const bool timed : {false, true})
     for (const bool later : {false, true})
-      expect_passes(bounds(1, 0), [=] { cancelled_and_there_again(timed, later); });
+      expect_passes(exhaustively(), [=] { cancelled_and_there_again(timed, later); });
 }
 TEST(suspended_thread_model, called_off_and_there_again) {
   expect_passes(bounds(1, 0), called_off_and_there_again);
