@@ -41,6 +41,15 @@ inline options bounds(unsigned preemptions, unsigned stale_reads) {
   return how;
 }
 
+/// All executions there are: no bound on preemptions, on stale reads, or on stores that go back. Executions
+/// are merged: README.md says what the body must keep to.
+inline options exhaustively() {
+  options how = exactly(unlimited, unlimited);
+  how.merge = true;
+  how.max_executions = 100'000'000;
+  return how;
+}
+
 /// "suite.test" of the test that runs.
 inline std::string name_of_test() {
   const testing::TestInfo* const test = testing::UnitTest::GetInstance()->current_test_info();
@@ -52,9 +61,15 @@ inline void report(const options& how, const result& outcome) {
                              : outcome.complete          ? "all there are"
                              : how.random_executions > 0 ? "at random"
                                                          : "not all";
-  std::printf("explored %s: %llu executions, %s; preemptions <= %u, stale reads <= %u\n",
-              name_of_test().c_str(), static_cast<unsigned long long>(outcome.executions), extent,
-              how.preemptions, how.stale_reads);
+  const auto executions = static_cast<unsigned long long>(outcome.executions);
+  const auto states = static_cast<unsigned long long>(outcome.states);
+  std::printf("explored %s: %llu executions, %s; ", name_of_test().c_str(), executions, extent);
+  if (how.merge)
+    std::printf("%llu states; ", states);
+  if (how.merge && how.preemptions == unlimited && how.stale_reads == unlimited)
+    std::printf("no bounds\n");
+  else
+    std::printf("preemptions <= %u, stale reads <= %u\n", how.preemptions, how.stale_reads);
   std::fflush(stdout);
   testing::Test::RecordProperty("executions", std::to_string(outcome.executions));
 }
@@ -77,7 +92,7 @@ inline void expect_passes(const options& how, const std::function<void()>& body)
   report(how, outcome);
   EXPECT_FALSE(outcome.failed) << outcome.reason;
   EXPECT_TRUE(outcome.complete || depth() > 0) << outcome.executions << " executions were not all";
-  if (depth() > 0 && !outcome.failed) {
+  if (depth() > 0 && !outcome.failed && !how.merge) {
     expect_walks_pass(how, std::uint64_t{20'000} * depth(), body);
   }
 }

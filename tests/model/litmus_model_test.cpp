@@ -475,5 +475,16 @@ TEST(memory, unordered_construction_is_found) {
   });
 }
 
+// The same where executions are merged: merging_model_test.cpp has the rest.
+TEST(merging, broken_ones_fail) {
+  model::expect_fails(model::exhaustively(), "both missed", [] { store_buffering(none, none); });
+  model::expect_fails(model::exhaustively(), "both missed", [] { store_buffering(light, full); });
+  model::expect_passes(model::exhaustively(), [] { store_buffering(full, full); });
+  model::expect_passes(model::exhaustively(), [] { store_buffering(light, base::heavy_fence); });
+  model::expect_fails(model::exhaustively(), "data race",
+                      [] { message_passing(publish_release, look_relaxed); });
+  model::expect_passes(model::exhaustively(), [] { message_passing(publish_release, look_acquire); });
+}
+
 } // namespace
 } // namespace weft

@@ -2,6 +2,8 @@
 // The decisions of one execution, and the walk over all of them: depth first with replay, or at random.
 #pragma once
 
+#include "tests/model/checker/quarantine.hpp"
+
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -35,6 +37,9 @@ class choices {
     return taken_[depth_++].index;
   }
 
+  /// Whether what comes now has not been met in an execution before: no recorded choice is left.
+  bool is_new() const noexcept { return !random_ && depth_ == taken_.size(); }
+
   /// Moves to the next execution; false if all have been run.
   bool advance() {
     if (random_) {
@@ -56,7 +61,7 @@ class choices {
     unsigned index;
     unsigned count;
   };
-  std::vector<choice> taken_;
+  std::vector<choice, host_allocator<choice>> taken_;
   std::size_t depth_ = 0;
   bool random_ = false;
   std::mt19937_64 engine_;

@@ -7,10 +7,12 @@
 #include "tests/model/checker/choices.hpp"
 #include "tests/model/checker/memory.hpp"
 #include "tests/model/checker/model.hpp"
+#include "tests/model/checker/quarantine.hpp"
+#include "tests/model/checker/seen_states.hpp"
 
 #include <array>
+#include <csetjmp>
 #include <functional>
-#include <memory>
 #include <string>
 #include <ucontext.h>
 #include <vector>
@@ -20,21 +22,31 @@ namespace weft::model {
 enum class thread_status : std::uint8_t { unused, runnable, joining, parked, futex, finished };
 
 struct thread_state {
-  ucontext_t context;
-  std::unique_ptr<char[]> stack;
-  std::function<void()> body;
+  ucontext_t context; // to begin by
+  jmp_buf left;       // to go on by
+  bool begun = false;
+  char* stack = nullptr;
+  const std::function<void()>* body = nullptr;
   thread_memory memory;
   thread_status status = thread_status::unused;
   bool yielded = false; ///< spins: others first
   bool timed = false;   ///< blocked, but may give up
   bool woken = false;   ///< what ended the block was not a time-out
   bool token = false;   ///< of park()
+  const void* failed_without_cause = nullptr; ///< where its last compare-and-swap did so
   view token_view;
   const void* waits_on = nullptr; ///< address of the futex
   unsigned joins = 0;             ///< id of the thread waited for
   std::uint64_t ticket = 0;       ///< order of arrival at a futex
   void (*handler)() = nullptr;    ///< an interrupt that has not been taken yet
   std::array<void*, 4> words{};   ///< of engine::thread_words_, while it does not run
+  // For merging: README.md.
+  std::uint64_t history = 0;    ///< of all that it has done and found
+  std::uint64_t round = 0;      ///< the same since its last relax()
+  std::uint64_t last_round = 0; ///< between the two before
+  std::uint64_t at_relax = 0;   ///< `history` at the last relax()
+  bool poised = false;          ///< it stands before an operation, and has run all that comes before
+  unsigned rounds = 0;          ///< equal ones since somebody made progress
   struct {
     enum : std::uint8_t { none, next, due } when = none;
     int location = 0;
@@ -65,6 +77,7 @@ class engine {
   unsigned self() const noexcept { return current_; }
   thread_state& me() noexcept { return threads_[current_]; }
   thread_state& at(unsigned id) noexcept { return threads_[id]; }
+  bool is_unbounded() const noexcept { return options_.stale_reads == unlimited; }
   unsigned thread_count() const noexcept { return count_; }
   memory& shared() noexcept { return memory_; }
 
@@ -131,8 +144,14 @@ class engine {
   static void trampoline();
   void run(const std::function<void()>& body);
   void finish() noexcept;
-  void abandon();
   void switch_to(unsigned id) noexcept;
+  [[noreturn]] void go_on_with(thread_state& next) noexcept;
+  [[noreturn]] void end_execution() noexcept;
+  void merge() noexcept;
+  void forget_execution() noexcept;
+  std::uint64_t hash_of_state() noexcept;
+  std::uint64_t hash_of_thread(unsigned id) noexcept;
+  bool nothing_changes() const noexcept;
   void leave() noexcept;
   unsigned eligible(std::array<unsigned, max_threads>& ids, unsigned from) noexcept;
   void refuse_freed(const void* address) noexcept;
@@ -153,11 +172,14 @@ class engine {
   bool active_ = false;
   bool failed_ = false;
   std::string reason_;
-  ucontext_t host_;
+  seen_states seen_;
+  location_names names_{}; // of the locations of memory_
+  std::vector<char, host_allocator<char>> statics_; // what stood in static variables at first
+  jmp_buf host_;
   address_table<location_index> locations_;
   address_table<plain_record> plain_;
   address_table<const char*> labels_;
-  std::vector<event> events_;
+  std::vector<event, host_allocator<event>> events_;
   std::array<void**, 4> thread_words_{};
   std::array<void*, 4> initial_words_{};
   unsigned thread_word_count_ = 0;

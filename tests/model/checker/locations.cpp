@@ -47,6 +47,7 @@ int engine::location(const void* address, word bare) noexcept {
   if (found.value < 0) { // if not constructed: static, or constant-initialised, and older than the execution
     found.value = memory_.add_location(found.constructor, found.constructor_clock,
                                        found.constructed ? found.initial : bare);
+    names_[static_cast<std::size_t>(found.value)] = mix(reinterpret_cast<std::uintptr_t>(address), 1);
   }
   if (!memory_.constructed_before(me().memory, found.value)) {
     race("use of an atomic whose constructor", address, 0);
@@ -107,6 +108,14 @@ void engine::plain_write(const void* address) noexcept {
 void engine::log(const char* what, std::memory_order order, const void* address, word value, word second,
                  bool stale) {
   events_.push_back({current_, what, order, address, value, second, stale});
+  if (!options_.merge)
+    return;
+  // What the thread does next depends on this alone, and on plain data that is ordered by the clock.
+  std::uint64_t found = reinterpret_cast<std::uintptr_t>(what);
+  found = mix(mix(mix(found, reinterpret_cast<std::uintptr_t>(address)), value), second);
+  found = mix(found, hash_of_clock(me().memory.now));
+  me().history = mix(me().history, found);
+  me().round = mix(me().round, found);
 }
 
 std::string engine::name_of(const void* address) {

@@ -36,7 +36,7 @@ int memory::add_location(unsigned constructor, std::uint32_t constructor_clock, 
     locations_.emplace_back();
   }
   location_record& record = locations_[static_cast<std::size_t>(count_)];
-  record.stores.push_back({initial, view{}, false});
+  record.stores.push_back({initial, view{}, false, 0});
   record.constructor = constructor;
   record.constructor_clock = constructor_clock;
   return count_++;
@@ -99,7 +99,7 @@ memory::store_record& memory::append(thread_memory& by, int location, std::memor
   if (order == std::memory_order_seq_cst) {
     sequential_.seen[at] = index;
   }
-  stores.push_back({value, releases(order) ? by.now : by.release_fence, false});
+  stores.push_back({value, releases(order) ? by.now : by.release_fence, false, 0});
   stores.back().published.seen[at] = index;
   return stores.back();
 }
@@ -130,6 +130,7 @@ int memory::make_room(int location, unsigned places_back) noexcept {
   for (int i = 0; i < count_; ++i) {
     for (store_record& each : locations_[static_cast<std::size_t>(i)].stores) {
       each.published.make_room(at, index);
+      each.hash = 0;
     }
   }
   sequential_.make_room(at, index);
@@ -144,7 +145,7 @@ void memory::store_into(thread_memory& by, int location, int index, std::memory_
     sequential_.seen[at] = std::max(sequential_.seen[at], static_cast<std::int16_t>(index));
   }
   store_record& made = locations_[at].stores[static_cast<std::size_t>(index)];
-  made = {value, releases(order) ? by.now : by.release_fence, false};
+  made = {value, releases(order) ? by.now : by.release_fence, false, 0};
   made.published.seen[at] = static_cast<std::int16_t>(index);
 }
 
@@ -158,6 +159,21 @@ word memory::replace(thread_memory& by, int location, std::memory_order order, w
   made.published.join(continued);
   made.replaces = true;
   return old;
+}
+
+std::uint64_t memory::hash(const location_names& names) noexcept {
+  std::uint64_t sum = hash_of(sequential_, names, count_);
+  for (int i = 0; i < count_; ++i) {
+    location_record& each = locations_[static_cast<std::size_t>(i)];
+    std::uint64_t all = names[static_cast<std::size_t>(i)];
+    for (store_record& made : each.stores) {
+      if (made.hash == 0)
+        made.hash = mix(mix(made.value, made.replaces ? 1 : 0), hash_of(made.published, names, count_)) | 1;
+      all = mix(all, made.hash);
+    }
+    sum += each.stores.size() > 1 ? all : 0; // one that was never written is as one that was never used
+  }
+  return sum;
 }
 
 void memory::fence(thread_memory& by, std::memory_order order) noexcept {

@@ -4,6 +4,8 @@
 // is exact and what is bounded.
 #pragma once
 
+#include "tests/model/checker/quarantine.hpp"
+#include "tests/model/checker/seen_states.hpp"
 #include "tests/model/checker/view.hpp"
 
 #include <atomic>
@@ -62,6 +64,11 @@ class memory {
 
   void fence(thread_memory& by, std::memory_order order) noexcept;
 
+  int locations() const noexcept { return count_; }
+
+  /// What of the past may be seen in the future, whatever order it came in. `names`: of the locations.
+  std::uint64_t hash(const location_names& names) noexcept;
+
   /// The two sides of the construction rule: an access must happen after the constructor.
   bool constructed_before(const thread_memory& by, int location) const noexcept;
 
@@ -70,9 +77,10 @@ class memory {
     word value;
     view published;        ///< what an acquire load of this store sees
     bool replaces = false; ///< a read-modify-write: nothing comes between it and the store before
+    std::uint64_t hash = 0; ///< of it as it stands; 0: not known
   };
   struct location_record {
-    std::vector<store_record> stores;
+    std::vector<store_record, host_allocator<store_record>> stores;
     unsigned constructor;
     std::uint32_t constructor_clock;
   };
@@ -80,7 +88,7 @@ class memory {
   void acquire_from(thread_memory& by, const store_record& from, std::memory_order order) noexcept;
   store_record& append(thread_memory& by, int location, std::memory_order order, word value);
 
-  std::vector<location_record> locations_;
+  std::vector<location_record, host_allocator<location_record>> locations_;
   int count_ = 0;
   view sequential_; ///< what the last sequentially consistent operations and fences have made common
 };

@@ -11,6 +11,8 @@
 
 namespace weft::model {
 
+inline constexpr unsigned unlimited = 1'000'000;
+
 /// How far to look. Depth-first unless random_executions > 0.
 struct options {
   unsigned preemptions = 3; ///< switches away from a thread that could go on, per execution
@@ -19,6 +21,9 @@ struct options {
   unsigned max_steps = 2000;                ///< operations of one execution before it counts as a livelock
   std::uint64_t max_executions = 3'000'000; ///< depth-first: stop here, incomplete
   std::uint64_t random_executions = 0;      ///< > 0: so many random walks instead
+  /// Depth-first: stop an execution in a state that has been met before (README.md, "Merging").
+  bool merge = false;
+  std::uint64_t max_states = 20'000'000;    ///< merging: stop here, incomplete
   std::uint64_t seed = 1;                   ///< of the random walks; printed on failure
 };
 
@@ -26,6 +31,7 @@ struct result {
   bool failed = false;
   bool complete = false; ///< every execution within the bounds has been run
   std::uint64_t executions = 0;
+  std::uint64_t states = 0; ///< of which some were stopped, if merging
   std::string reason; ///< of the failure
   std::string report; ///< the failing schedule, one operation a line
 };

@@ -30,8 +30,7 @@ word on_load(const void* address, word bare, std::memory_order order) noexcept {
   const unsigned back = sites::has(operation::load, weakening::unseen) ? machine.shared().oldest(location)
                                                                        : machine.choose_outcome(readable);
   const load_result found = machine.shared().load(mine, location, order, back);
-  machine.log("load", order, address, found.value, 0, found.stale);
-  machine.tick();
+  machine.log("load", order, address, found.value, 0, found.stale); // no tick: it publishes nothing
   return found.value;
 }
 
@@ -71,10 +70,12 @@ namespace {
 
 /// The ways a compare-and-swap may end other than by looking at the newest store: failing without cause if
 /// weak (0 stores back), and failing on an older store that differs.
-unsigned other_outcomes(engine& machine, int location, const cas_request& request,
-                        std::array<unsigned, 16>& stores_back) {
+unsigned other_outcomes(engine& machine, const void* address, int location,
+                        const cas_request& request, std::array<unsigned, 16>& stores_back) {
   unsigned count = 0;
-  if (request.weak && machine.shared().peek(location) == request.expected) {
+  // Where nothing else bounds it, not twice in a row, or a loop would never end.
+  if (request.weak && machine.shared().peek(location) == request.expected &&
+      !(machine.is_unbounded() && machine.me().failed_without_cause == address)) {
     stores_back[count++] = 0;
   }
   const unsigned readable = machine.shared().readable(machine.me().memory, location, request.failure);
@@ -111,7 +112,10 @@ bool on_cas(const void* address, word bare, cas_request& request) noexcept {
   if (sites::has(operation::cas, weakening::unchecked)) [[unlikely]]
     request.expected = machine.shared().peek(location);
   std::array<unsigned, 16> stores_back{};
-  const unsigned pick = machine.choose_outcome(1 + other_outcomes(machine, location, request, stores_back));
+  const unsigned pick =
+      machine.choose_outcome(1 + other_outcomes(machine, address, location, request, stores_back));
+  const bool had_no_cause = pick != 0 && machine.shared().peek(location) == request.expected;
+  machine.me().failed_without_cause = had_no_cause ? address : nullptr;
   if (pick == 0 && machine.shared().peek(location) == request.expected) {
     machine.shared().replace(mine, location, request.success, request.desired);
     machine.log("cas done", request.success, address, request.expected, request.desired);
@@ -122,7 +126,6 @@ bool on_cas(const void* address, word bare, cas_request& request) noexcept {
   const unsigned back = pick == 0 ? 0 : stores_back[pick - 1];
   request.expected = machine.shared().load(mine, location, request.failure, back).value;
   machine.log("cas failed", request.failure, address, request.expected, 0, pick != 0);
-  machine.tick();
   return false;
 }
 
@@ -248,7 +251,9 @@ void interrupt(unsigned thread_id, void (*handler)()) noexcept {
 }
 
 unsigned choose(unsigned count) noexcept {
-  return engine::get().choose(count);
+  const unsigned chosen = engine::get().choose(count);
+  engine::get().log("choice", std::memory_order_relaxed, nullptr, chosen);
+  return chosen;
 }
 
 namespace {
@@ -301,7 +306,12 @@ int futex_wait(const void* word_address, std::uint32_t expected, bool timed) noe
   machine.take_interrupt();
   std::uint32_t bare = 0;
   std::memcpy(&bare, word_address, sizeof bare);
-  const word newest = machine.shared().peek(machine.location(word_address, bare));
+  const int location = machine.location(word_address, bare);
+  const word newest = machine.shared().peek(location);
+  // The kernel looks on the CPU of the caller, whose loads find nothing older after that. (Where stale reads
+  // are bounded it is not needed, and left out.)
+  if (machine.is_unbounded())
+    machine.shared().load(machine.me().memory, location, std::memory_order_relaxed, 0);
   machine.log("futex wait", std::memory_order_relaxed, word_address, newest);
   if (static_cast<std::uint32_t>(newest) != expected && !blind) {
     return EAGAIN;

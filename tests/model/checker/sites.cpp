@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tests/model/checker/sites.hpp"
 
+#include "tests/model/checker/quarantine.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <string_view>
@@ -16,7 +18,8 @@ struct place {
 };
 
 bool noting = false;
-std::vector<place> noted;
+// Not among the static variables that are put back when an execution is left.
+auto& noted = *new std::vector<place, host_allocator<place>>;
 const mutation* in_force = nullptr;
 
 // What tests do themselves is not mutated. Heavy fences have no place: they are one.
