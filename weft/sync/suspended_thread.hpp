@@ -45,8 +45,8 @@ class WEFT_API suspended_thread {
 
   // Suspends the caller and keeps it here, then calls `f()` on the stack of whatever runs next: the caller
   // can be published by it, and resumed at once, before f has returned: what f touches after that must be its
-  // own. If f returns false the wait is cancelled and the caller goes on, unless somebody has resumed it: then
-  // that was its end, and a next wait here is not touched. `f` must neither throw nor switch. Contexts:
+  // own. If f returns false the wait is cancelled and the caller goes on, unless somebody has resumed it:
+  // then that was its end, and a next wait here is not touched. `f` must neither throw nor switch. Contexts:
   // thread, foreign kernel thread (f runs on its own stack). Switches: may. Errors:
   // std::system_error(operation_not_permitted) from a tasklet.
   template <class F>
