@@ -17,6 +17,7 @@
 #include <string>
 #include <sys/syscall.h>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/system/load.hpp"
@@ -44,11 +45,13 @@ int skip(const char* why) {
   return 0;
 }
 
-void expect_it_goes_on(const char* scenario, const char* argument = "") {
+// `environment`: of the process that is disturbed.
+void expect_it_goes_on(const char* scenario,
+                       const std::vector<std::pair<std::string, std::string>>& environment = {}) {
   const auto result =
-      weft::tests::run(scenario, {.environment = {},
+      weft::tests::run(scenario, {.environment = environment,
                                   .limit = std::chrono::ceil<std::chrono::seconds>(load_length()) + 100s,
-                                  .argument = argument});
+                                  .argument = ""});
   EXPECT_EQ(result.exit_code, 0) << result.describe();
   std::printf("%s", result.output.c_str());
   if (result.contains("skipped: "))
@@ -97,11 +100,14 @@ WEFT_SCENARIO(storm_without_restart) {
 WEFT_SCENARIO(storm_on_preempted_threads) {
   return storm(true);
 }
+// Where who waits for input sleeps in epoll_wait(2), and in io_uring_enter(2).
 TEST(interference, storm_of_foreign_signals_without_restart) {
-  expect_it_goes_on("storm_without_restart");
+  for (const char* source : {"epoll", "uring"})
+    expect_it_goes_on("storm_without_restart", {{"WEFT_IO", source}});
 }
 TEST(interference, storm_of_foreign_signals_on_preempted_threads) {
-  expect_it_goes_on("storm_on_preempted_threads");
+  for (const char* source : {"epoll", "uring"})
+    expect_it_goes_on("storm_on_preempted_threads", {{"WEFT_IO", source}});
 }
 
 // --- stops ---
