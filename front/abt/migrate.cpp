@@ -2,7 +2,6 @@
 // ABT_thread_migrate*: requests, which the core carries out when the unit is next scheduled. A unit of a
 // user's pool has got its name there when the request is made, so that an error reaches who asked.
 #include <algorithm>
-#include <utility>
 
 #include "front/abt/context.hpp"
 #include "front/abt/error.hpp"
@@ -17,39 +16,50 @@ using namespace weft::abt;
 
 namespace {
 
-// The names that come and go with a request. The unit's info exists.
-void forget_target(unit_info& info) noexcept {
-  pool* target = nullptr;
-  ABT_unit name = ABT_UNIT_NULL;
-  {
-    const std::scoped_lock held(info.lock);
-    target = std::exchange(info.migration_target, nullptr);
-    name = std::exchange(info.unit_there, ABT_UNIT_NULL);
-  }
-  if (target != nullptr)
-    forget_name_in(*target, name);
-}
-
-// Called by the core when the unit has its new home and is in no pool.
-void arrive(sched::descriptor& u, void*) {
+// Called by the core when the unit has its new home and is in no pool. `name`: what it is called there. What
+// the info says of requests may be a later one's already, which the bit tells: that is noted under the lock.
+void arrive(sched::descriptor& u, void* name) {
   unit_info& info = *info_if_any(u);
   pool& target = *pool_of(u);
   auto* const old = static_cast<pool*>(unit::extension_of(u)->left->front());
-  ABT_unit name = ABT_UNIT_NULL;
   {
     const std::scoped_lock held(info.lock);
-    name = std::exchange(info.unit_there, ABT_UNIT_NULL);
-    info.migration_target = nullptr;
+    if (!u.has(unit::migration_requested)) {
+      info.unit_there = ABT_UNIT_NULL;
+      info.migration_target = nullptr;
+    }
   }
   if (!is_null(info.unit))
     old->drop_name(info.unit);
-  info.unit = name;
+  info.unit = static_cast<ABT_unit>(name);
   info.push_context = ABT_POOL_CONTEXT_OP_THREAD_MIGRATE;
   worker& w = sched::here();
   target.count_unit(w, 1);
   old->count_leaving(w);
   if (info.callback != nullptr)
     info.callback(handle_of(u), info.callback_argument);
+}
+
+// Noted, no more: the unit goes where it is next scheduled, so that the last request wins. The names of those
+// that give way are dropped; that of one which is being carried out is the unit's.
+void note_request(descriptor& u, unit_info& info, pool& target, ABT_unit name) {
+  static_cast<void>(unit::extend(u)); // memory is not taken under the lock
+  pool* given_up = nullptr;
+  ABT_unit name_there = ABT_UNIT_NULL;
+  {
+    const std::scoped_lock held(info.lock);
+    bool replaced = false;
+    if (!unit::request_migration(u, {&target, &arrive, name}, &replaced))
+      throw failure{ABT_ERR_INV_THREAD};
+    if (replaced) {
+      given_up = info.migration_target;
+      name_there = info.unit_there;
+    }
+    info.migration_target = &target;
+    info.unit_there = name;
+  }
+  if (given_up != nullptr)
+    forget_name_in(*given_up, name_there);
 }
 
 int migrate(descriptor& u, pool& target) {
@@ -60,18 +70,10 @@ int migrate(descriptor& u, pool& target) {
     return ABT_ERR_MIGRATION_TARGET;
   unit_info& info = info_of(u);
   const ABT_unit name = target.names_units() ? target.name_unit(u) : ABT_UNIT_NULL;
-  forget_target(info);
-  {
-    const std::scoped_lock held(info.lock);
-    info.migration_target = &target;
-    info.unit_there = name;
-  }
   try {
-    // Noted, no more: the unit goes where it is next scheduled, so that the last request wins.
-    if (!unit::request_migration(u, {&target, &arrive, nullptr}))
-      throw failure{ABT_ERR_INV_THREAD};
+    note_request(u, info, target, name);
   } catch (...) {
-    forget_target(info);
+    forget_name_in(target, name);
     throw;
   }
   return ABT_SUCCESS;

@@ -479,9 +479,15 @@ void settle_in(descriptor& u, pool& target, ABT_unit name) noexcept {
 
 namespace {
 
+// A pool may call a unit what another one calls it, the thread's own handle perhaps: while it moves from one to
+// the other both names stand.
+struct named_unit {
+  descriptor* unit = nullptr;
+  unsigned names = 0;
+};
 struct shard {
   std::mutex lock;
-  std::unordered_map<ABT_unit, descriptor*> units;
+  std::unordered_map<ABT_unit, named_unit> units;
 };
 std::array<shard, 64>& shards() noexcept {
   alignas(std::array<shard, 64>) static std::byte room[sizeof(std::array<shard, 64>)];
@@ -498,13 +504,16 @@ constexpr std::uintptr_t predefined_bit = 1; // handles of users have it clear
 void remember(ABT_unit unit, descriptor& u) {
   shard& s = shard_of(unit);
   const std::scoped_lock held(s.lock);
-  s.units[unit] = &u;
+  named_unit& named = s.units[unit];
+  named.unit = &u;
+  ++named.names;
 }
 
 void forget(ABT_unit unit) noexcept {
   shard& s = shard_of(unit);
   const std::scoped_lock held(s.lock);
-  s.units.erase(unit);
+  if (const auto found = s.units.find(unit); found != s.units.end() && --found->second.names == 0)
+    s.units.erase(found);
 }
 
 descriptor* unit_behind(ABT_unit unit) noexcept {
@@ -516,7 +525,7 @@ descriptor* unit_behind(ABT_unit unit) noexcept {
   shard& s = shard_of(unit);
   const std::scoped_lock held(s.lock);
   const auto found = s.units.find(unit);
-  return found != s.units.end() ? found->second : nullptr;
+  return found != s.units.end() ? found->second.unit : nullptr;
 }
 
 ABT_unit unit_handle(const descriptor& u) noexcept {

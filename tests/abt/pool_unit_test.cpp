@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Pools by their old API, which works with ABT_unit: built-in pools and users' pools of both styles.
+#include <memory>
 #include <set>
+#include <utility>
 
 #include "abt_test.hpp"
 #include "user_defs.hpp"
@@ -284,6 +286,74 @@ TEST(ABT_pool_print_all, refuses_no_pool_and_pools_that_cannot) {
   EXPECT_ABT(ABT_ERR_POOL, ABT_pool_print_all(old, nullptr, collect));
   EXPECT_OK(ABT_pool_free(&minimal));
   EXPECT_OK(ABT_pool_free(&old));
+}
+
+// --- units that move between users' pools ---
+
+// A pool whose units are the threads themselves, as another one's of this kind are.
+ABT_pool make_pool_of_handles(user_fifo& fifo) {
+  ABT_pool_user_def def = ABT_POOL_USER_DEF_NULL;
+  EXPECT_OK(ABT_pool_user_def_create(
+      [](ABT_pool, ABT_thread t) { return reinterpret_cast<ABT_unit>(t); }, [](ABT_pool, ABT_unit) {},
+      fifo_is_empty,
+      [](ABT_pool pool, ABT_pool_context) {
+        const std::unique_ptr<user_fifo::node> n(fifo_of(pool).pop());
+        return thread_of(n.get());
+      },
+      [](ABT_pool pool, ABT_unit unit, ABT_pool_context) {
+        fifo_of(pool).push(new user_fifo::node{reinterpret_cast<ABT_thread>(unit)});
+      },
+      &def));
+  ABT_pool pool = ABT_POOL_NULL;
+  EXPECT_OK(ABT_pool_create(def, ABT_POOL_CONFIG_NULL, &pool));
+  EXPECT_OK(ABT_pool_set_data(pool, &fifo));
+  EXPECT_OK(ABT_pool_user_def_free(&def));
+  return pool;
+}
+
+TEST(ABT_unit_get_thread, after_it_has_moved_to_a_pool_that_calls_it_the_same) {
+  const runtime rt;
+  user_fifo fifo, other_fifo;
+  ABT_pool pool = make_pool_of_handles(fifo), other = make_pool_of_handles(other_fifo);
+  {
+    const waiting_thread t(pool);
+    ABT_unit unit = ABT_UNIT_NULL;
+    for (const auto& [from, to] : {std::pair(pool, other), std::pair(other, pool)}) {
+      EXPECT_OK(ABT_pool_pop(from, &unit));
+      EXPECT_OK(ABT_pool_push(to, unit));
+      ABT_thread thread = ABT_THREAD_NULL;
+      EXPECT_OK(ABT_unit_get_thread(unit_of_thread(t.handle), &thread));
+      EXPECT_EQ(thread, t.handle);
+    }
+  }
+  EXPECT_OK(ABT_pool_free(&pool));
+  EXPECT_OK(ABT_pool_free(&other));
+}
+
+// A request may come while the one before is carried out on another stream: each has its own unit, and the
+// last one wins.
+TEST(ABT_thread_migrate_to_pool, requests_between_users_pools_while_one_is_carried_out) {
+  const runtime rt;
+  user_fifo fifos[2];
+  ABT_pool pools[] = {make_user_pool(fifos[0], callbacks::all), make_user_pool(fifos[1], callbacks::all)};
+  ABT_xstream es = ABT_XSTREAM_NULL;
+  EXPECT_OK(ABT_xstream_create_basic(ABT_SCHED_BASIC, 2, pools, ABT_SCHED_CONFIG_NULL, &es));
+  std::atomic<bool> over = false;
+  body f = [&over] {
+    while (!over)
+      ABT_thread_yield();
+  };
+  ABT_thread t = make_thread(pools[0], f);
+  for (int i = 0; i < 100'000; ++i) {
+    const int code = ABT_thread_migrate_to_pool(t, pools[i % 2]);
+    EXPECT_TRUE(code == ABT_SUCCESS || code == ABT_ERR_MIGRATION_TARGET) << code;
+  }
+  over = true;
+  EXPECT_OK(ABT_thread_free(&t));
+  EXPECT_EQ(fifos[0].units + fifos[1].units, 0);
+  EXPECT_OK(ABT_xstream_free(&es));
+  for (ABT_pool& pool : pools)
+    EXPECT_OK(ABT_pool_free(&pool));
 }
 
 } // namespace

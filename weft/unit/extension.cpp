@@ -100,15 +100,17 @@ extension& extend(descriptor& u) {
   return extend_locked(u);
 }
 
-bool request_migration(descriptor& u, const migration& wanted) {
+bool request_migration(descriptor& u, const migration& wanted, bool* replaced) {
   const extension_lock held(u);
   if (u.state.load() == state::finished)
     return false;
   extension& e = extend_locked(u);
   const std::lock_guard pending(e.lock);
   e.pending = wanted;
-  u.traits.fetch_or_acq_rel(
-      migration_requested); // before the lock is free: whoever carries it out reads both under it
+  // Before the lock is free: whoever carries it out reads both under it.
+  const std::uint64_t before = u.traits.fetch_or_acq_rel(migration_requested);
+  if (replaced != nullptr)
+    *replaced = (before & migration_requested) != 0;
   return true;
 }
 

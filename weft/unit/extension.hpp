@@ -52,8 +52,9 @@ WEFT_API extension& extend(descriptor& u);
 
 // Notes what is asked of `u`, in its extension, and sets migration_requested. Anyone with a valid handle may
 // call it, also while the unit ends: the extension cannot go meanwhile. False: it has ended. Errors:
-// std::bad_alloc.
-WEFT_API bool request_migration(descriptor& u, const migration& wanted);
+// std::bad_alloc, not if there is an extension. `replaced`: whether a request that nobody had begun to carry
+// out has given way to this one.
+WEFT_API bool request_migration(descriptor& u, const migration& wanted, bool* replaced = nullptr);
 
 // The extension of `u`, or null. Contexts: as extend().
 [[nodiscard]] WEFT_API extension* extension_of(const descriptor& u) noexcept;
