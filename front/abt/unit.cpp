@@ -479,8 +479,8 @@ void settle_in(descriptor& u, pool& target, ABT_unit name) noexcept {
 
 namespace {
 
-// A pool may call a unit what another one calls it, the thread's own handle perhaps: while it moves from one to
-// the other both names stand.
+// A pool may call a unit what another one calls it, the thread's own handle perhaps: while it moves from one
+// to the other both names stand.
 struct named_unit {
   descriptor* unit = nullptr;
   unsigned names = 0;
