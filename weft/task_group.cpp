@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Waiting for a group. The last member's decrement happens under the list's lock, and a waiter takes that
-// lock before it lets the group go: so the lock is free, and nobody will touch the group, when wait()
-// returns.
+// Waiting for a group. The last member's decrement happens under the lock, and a waiter takes that lock before
+// it lets the group go: so the lock is free, and nobody will touch the group, when wait() returns.
 #include "weft/task_group.hpp"
 
 #include <mutex>
+
+#include "weft/sched/user_mode.hpp"
 
 namespace weft {
 
@@ -18,52 +19,33 @@ task_group::~task_group() {
 }
 
 void task_group::keep(std::exception_ptr error) noexcept {
-  std::lock_guard held(waiters_.lock);
+  const sched::runtime_section in;
+  const std::scoped_lock held(lock_);
   if (!error_)
     error_ = std::move(error);
 }
 
 void task_group::one_ended() noexcept {
+  const sched::runtime_section in;
   std::int64_t seen = pending_.load_relaxed();
   while (seen > 1) {
     if (pending_.cas_weak_acq_rel(seen, seen - 1))
       return; // (G1) release: part of the release sequence that (G2) reads
   }
-  queue::intrusive_fifo ended;
-  {
-    std::lock_guard held(waiters_.lock);
-    if (pending_.fetch_sub_acq_rel(1) != 1)
-      return; // somebody ran another one meanwhile
-    while (sync::waiter* w = waiters_.pop_front())
-      ended.push_back(&w->link);
-  } // GONE: *this, if nobody waited by then
-  while (queue::link* l = ended.pop_front())
-    sync::waiter::from(*l).notify();
-}
+  const std::scoped_lock held(lock_);
+  if (pending_.fetch_sub_acq_rel(1) == 1) // else somebody ran another one meanwhile
+    waiters_.notify_all();
+} // GONE: *this, once the lock is free
 
 bool task_group::wait_until(sched::deadline until, const std::stop_token& stop) {
+  const sched::runtime_section in;
   for (;;) {
+    sync::held_lock held(lock_);
+    if (pending_.load_acquire() == 0)
+      return true; // (G2) acquire: pairs with (G1)
     sync::waiter self({unit::wait_kind::task_group, 0, this});
-    {
-      std::lock_guard held(waiters_.lock);
-      if (pending_.load_acquire() == 0)
-        return true; // (G2) acquire: pairs with (G1)
-      waiters_.push_back(self);
-    }
-    sync::wait_result how;
-    try {
-      how = self.wait(until, stop);
-    } catch (...) {
-      std::lock_guard held(waiters_.lock);
-      if (self.link.next != nullptr)
-        waiters_.remove(self);
-      throw;
-    }
-    if (how == sync::wait_result::notified)
-      continue;
-    std::lock_guard held(waiters_.lock);
-    waiters_.remove(self);
-    return pending_.load_acquire() == 0;
+    if (waiters_.wait(held, self, until, stop) != sync::wait_result::notified) // SWITCH: may resume elsewhere
+      return pending_.load_acquire() == 0;
   }
 }
 
@@ -71,7 +53,8 @@ void task_group::wait() {
   wait_until(sched::no_deadline, {});
   std::exception_ptr error;
   {
-    std::lock_guard held(waiters_.lock);
+    const sched::runtime_section in;
+    const std::scoped_lock held(lock_);
     error = std::exchange(error_, nullptr);
   }
   if (error)

@@ -6,7 +6,8 @@
 #include <utility>
 
 #include "weft/base/export.hpp"
-#include "weft/sync/waiter.hpp"
+#include "weft/base/spin_lock.hpp"
+#include "weft/sync/wait_queue.hpp"
 #include "weft/thread.hpp"
 
 namespace weft {
@@ -67,7 +68,8 @@ class WEFT_API task_group {
   // waiters, under the lock, so that a waiter that destroys the group cannot do so under the last member's
   // hands.
   base::atomic<std::int64_t> pending_{0};
-  sync::wait_list waiters_;
+  base::spin_lock lock_;
+  sync::wait_queue waiters_;
   std::exception_ptr error_;
 };
 

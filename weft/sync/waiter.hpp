@@ -17,7 +17,6 @@
 
 #include "weft/base/atomic.hpp"
 #include "weft/base/export.hpp"
-#include "weft/base/spin_lock.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/queue/intrusive_fifo.hpp"
 #include "weft/sched/timer_queue.hpp"
@@ -92,30 +91,6 @@ class WEFT_API waiter final : private sched::timer {
 
   wait_word state_;
   unit::descriptor* unit_; // null: a kernel thread that is no worker
-};
-
-// The waiters of one primitive, in order of arrival, under a lock for very short sections.
-class WEFT_API wait_list {
- public:
-  base::spin_lock lock;
-
-  [[nodiscard]] bool empty() const noexcept { return list_.empty(); }
-  void push_back(waiter& w) noexcept { list_.push_back(&w.link); }
-  void push_front(waiter& w) noexcept { list_.push_front(&w.link); }
-  [[nodiscard]] waiter* front() const noexcept {
-    queue::link* l = list_.front();
-    return l != nullptr ? &waiter::from(*l) : nullptr;
-  }
-  waiter* pop_front() noexcept {
-    queue::link* l = list_.pop_front();
-    return l != nullptr ? &waiter::from(*l) : nullptr;
-  }
-  void remove(waiter& w) noexcept { list_.remove(&w.link); }
-  // Moves all waiters of `other` behind ours; both locks held.
-  void take_all(wait_list& other) noexcept { list_.splice_back(other.list_); }
-
- private:
-  queue::intrusive_fifo list_;
 };
 
 } // namespace weft::sync

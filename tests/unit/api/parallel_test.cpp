@@ -7,6 +7,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 #include "tests/unit/api/fixture.hpp"
 #include "weft/task_group.hpp"
@@ -129,6 +130,28 @@ TEST_P(parallel_test, task_groups) {
     static_cast<void>(g);
   });
   t.join();
+}
+
+// Who gives up leaves the list that the last member takes the others from.
+TEST_P(parallel_test, task_groups_whose_waiters_give_up_while_the_last_member_ends) {
+  for (int round = 0; round < 300; ++round) {
+    task_group g;
+    for (int i = 0; i < 3; ++i) {
+      g.run([round, i] {
+        for (int k = 0; k < round % 7 * i; ++k)
+          this_thread::yield();
+      });
+    }
+    std::vector<thread> waiters;
+    for (int i = 0; i < 3; ++i) {
+      waiters.emplace_back([&g, i] {
+        while (!g.wait_for(std::chrono::microseconds(1 + 3 * i))) {
+        }
+      });
+    }
+    for (thread& t : waiters)
+      t.join();
+  }
 }
 
 } // namespace
