@@ -142,7 +142,7 @@ class cxx_machine {
   void sleep(long us) { this_thread::sleep_for(std::chrono::microseconds(us)); }
   void move(unsigned where) { this_thread::migrate_to(*places_[where]); }
   void suspend(unsigned) { this_thread::suspend(); }
-  [[noreturn]] void exit(unsigned) { this_thread::exit(); }
+  [[noreturn]] static void exit(unsigned) { this_thread::exit(); }
   void set_key(unsigned k, long n) { keys_[k]->reset(reinterpret_cast<char*>(n)); }
   long get_key(unsigned k) { return reinterpret_cast<long>(keys_[k]->get()); }
   template <class F>

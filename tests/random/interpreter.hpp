@@ -61,8 +61,8 @@ class interpreter {
     for (const instruction& i : c) {
       if (i.what == op::exit) {
         if constexpr (!Machine::unwinds)
-          end(t);
-        machine_.exit(t);
+          end(t); // GONE: *this and the machine, if it was the last
+        Machine::exit(t);
       } else if (has_body(i.what)) {
         carry_out_body(i, t);
       } else {
