@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Waiting for a group. The last member's decrement happens under the lock, and a waiter takes that lock before
-// it lets the group go: so the lock is free, and nobody will touch the group, when wait() returns.
+// Waiting for a group. The last member's decrement happens under the lock, and a waiter takes that lock
+// before it lets the group go: so the lock is free, and nobody will touch the group, when wait() returns.
 #include "weft/task_group.hpp"
 
 #include <mutex>
