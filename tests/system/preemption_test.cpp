@@ -104,7 +104,8 @@ WEFT_SCENARIO(the_second_has_none_to_borrow) {
   weft::preempt::set_interval(1s);
   bool first_is_there = false, second_was_ticked = false; // one worker
   weft::thread first(preemptible(preemption::own_tls), [&] {
-    for (first_is_there = true; !second_was_ticked;)
+    first_is_there = true;
+    while (!second_was_ticked)
       weft::preempt::tick_self();
   });
   weft::thread second(preemptible(preemption::own_tls), [&] {
