@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <iterator>
 #include <mutex>
 #include <new>
@@ -99,6 +100,14 @@ void adapt(ucontext_t& interrupted, int number) noexcept {
   ::sigaltstack(nullptr, &interrupted.uc_stack);
 }
 
+// Whether what was interrupted has other signals blocked than the kernel thread had: in a handler of the
+// program's own, for one. The mask goes with the thread then, and the kernel thread gets its own back, or a
+// thread that is preempted there would leave the signal blocked.
+bool has_own_mask(const ucontext_t& interrupted, const sched::carrier& on) noexcept {
+  constexpr std::size_t bytes_of_the_kernel = 8;
+  return std::memcmp(&interrupted.uc_sigmask, &on.mask(), bytes_of_the_kernel) != 0;
+}
+
 // Somebody came while the thread went back to user mode: as soon as the handler has returned, and not before,
 // or handlers would pile up on the thread's stack.
 void tick_when_done(int number) noexcept {
@@ -127,16 +136,22 @@ void tick_when_done(int number) noexcept {
 // Returns from the handler by itself where it can.
 void preempt(user_mode& thread, ucontext_t& interrupted, int number, int kept_errno) noexcept {
   const sched::carrier* const before = worker_here()->on;
+  const sigset_t kept_mask = interrupted.uc_sigmask;
+  const bool own_mask = has_own_mask(interrupted, *before);
+  if (own_mask) [[unlikely]]
+    ::pthread_sigmask(SIG_SETMASK, &before->mask(), nullptr);
   worker* const now = thread.preempt();
   if (now == nullptr) {
-    nowhere_to_go.fetch_add_relaxed(1);
+    nowhere_to_go.fetch_add_relaxed(1); // the kernel gives it its mask back
     return;
   }
   preemptions_done.fetch_add_relaxed(1);
-  const std::uint64_t features = arch::features_of_frame(interrupted);
-  const bool adapted = features == 0 && now->on != before;
+  const std::uint64_t features = own_mask ? 0 : arch::features_of_frame(interrupted);
+  const bool adapted = features == 0 && (own_mask || now->on != before);
   if (adapted)
     adapt(interrupted, number);
+  if (own_mask) [[unlikely]]
+    interrupted.uc_sigmask = kept_mask;
   thread.return_to_user_mode();
   write_errno(kept_errno);
   if (thread.has_remembered()) {

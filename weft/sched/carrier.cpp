@@ -90,6 +90,7 @@ void carrier::describe_this_kernel_thread() noexcept {
   kernel_id_ = os::this_kernel_thread_id();
   thread_pointer_ = arch::thread_pointer();
   exceptions_ = arch::globals_of_this_kernel_thread();
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &mask_);
   if (::sched_getaffinity(0, sizeof bound_, &bound_) != 0)
     bound_ = {};
 }

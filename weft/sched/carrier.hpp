@@ -15,6 +15,7 @@
 #include <memory>
 
 #include <sched.h>
+#include <signal.h>
 
 #include "weft/arch/arch.hpp"
 #include "weft/arch/exception_state.hpp"
@@ -67,6 +68,8 @@ class WEFT_API carrier {
   base::atomic<bool> away{false};
   std::int64_t computed_ns = 0;
   [[nodiscard]] int kernel_id() const noexcept { return kernel_id_; }
+  // The signals that the kernel thread had blocked when it began to serve workers.
+  [[nodiscard]] const sigset_t& mask() const noexcept { return mask_; }
 
   // The child of fork() runs on a copy of the caller's kernel thread: that is its worker's home now.
   void begin_anew_after_fork() noexcept;
@@ -86,6 +89,7 @@ class WEFT_API carrier {
   void* thread_pointer_ = nullptr;
   arch::exception_globals* exceptions_ = nullptr;
   cpu_set_t bound_{};
+  sigset_t mask_{};
   arch::context* resident_ = nullptr;
   os::guarded_stack gate_;              // where a gate's code runs
   std::unique_ptr<std::byte[]> nobody_; // a spare's; as large as a worker
