@@ -6,7 +6,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <initializer_list>
 #include <utility>
+#include <vector>
 
 #include "tests/unit/census_check.hpp"
 #include "weft/os/clock.hpp"
@@ -83,6 +85,16 @@ struct place {
   unsigned workers;
 };
 
+// A worker alone with its threads, and two of which each takes the other's: for each of these kinds.
+inline std::vector<place> two_places_of_each(std::initializer_list<preemption> kinds) {
+  std::vector<place> all;
+  for (const preemption kind : kinds) {
+    all.push_back({kind, sched::arrangement::pool_per_worker, 1});
+    all.push_back({kind, sched::arrangement::stealing, 2});
+  }
+  return all;
+}
+
 // The whole of a test there, with ticks often enough to come at every moment.
 class ticked_at_a_place : public ::testing::TestWithParam<place> {
  protected:
@@ -92,6 +104,24 @@ class ticked_at_a_place : public ::testing::TestWithParam<place> {
     runtime_.start(GetParam().pools, GetParam().workers, std::chrono::microseconds(200));
   }
   void TearDown() override { runtime_.stop(); }
+
+  ticked_runtime runtime_;
+};
+
+// Of one kind, on one worker, with ticks by hand: the monitor keeps still.
+class ticked_by_hand : public ::testing::TestWithParam<preemption> {
+ protected:
+  void SetUp() override {
+    if (!can_preempt(GetParam()))
+      GTEST_SKIP() << "not on this machine";
+    runtime_.start(sched::arrangement::pool_per_worker, 1, std::chrono::seconds(1));
+  }
+  void TearDown() override { runtime_.stop(); }
+  static thread_attributes attributes() {
+    thread_attributes a;
+    a.preemption = GetParam();
+    return a;
+  }
 
   ticked_runtime runtime_;
 };

@@ -56,14 +56,8 @@ constexpr owned_mutex::shape robust_and_inheriting{
 
 // --- under ticks ---
 
-constexpr place places[] = {
-    {preemption::own_tls, sched::arrangement::pool_per_worker, 1},
-    {preemption::own_tls, sched::arrangement::stealing, 2},
-    {preemption::own_kernel_thread, sched::arrangement::pool_per_worker, 1},
-    {preemption::own_kernel_thread, sched::arrangement::stealing, 2},
-    {preemption::bound_tls, sched::arrangement::pool_per_worker, 1},
-    {preemption::bound_tls, sched::arrangement::stealing, 2},
-};
+const std::vector<place> places = two_places_of_each(
+    {preemption::own_tls, preemption::own_kernel_thread, preemption::bound_tls});
 
 class hazards_locks : public ticked_at_a_place {
  protected:
@@ -126,20 +120,8 @@ TEST_P(hazards_locks, a_priority_inheriting_mutex_excludes) {
 
 // --- one preemption, by hand, where it hurts ---
 
-class owner_of_a_lock : public ::testing::TestWithParam<preemption> {
+class owner_of_a_lock : public ticked_by_hand {
  protected:
-  void SetUp() override {
-    if (!can_preempt(GetParam()))
-      GTEST_SKIP() << "not on this machine";
-    // The monitor keeps still.
-    runtime_.start(sched::arrangement::pool_per_worker, 1, std::chrono::seconds(1));
-  }
-  void TearDown() override { runtime_.stop(); }
-  static thread_attributes attributes() {
-    thread_attributes a;
-    a.preemption = GetParam();
-    return a;
-  }
   // What another thread of the kind gets to hear while the owner is preempted.
   struct answers {
     int lock = -1, unlock = -1, owners_unlock = -1;
@@ -181,9 +163,6 @@ class owner_of_a_lock : public ::testing::TestWithParam<preemption> {
     EXPECT_EQ(heard.unlock, 0);
     EXPECT_EQ(heard.owners_unlock, EPERM);
   }
-
- private:
-  ticked_runtime runtime_;
 };
 
 INSTANTIATE_TEST_SUITE_P(each, owner_of_a_lock,

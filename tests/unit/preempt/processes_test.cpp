@@ -28,16 +28,9 @@ extern char** environ;
 namespace weft::test {
 namespace {
 
-constexpr place places[] = {
-    {preemption::signal_yield, sched::arrangement::pool_per_worker, 1},
-    {preemption::signal_yield, sched::arrangement::stealing, 2},
-    {preemption::own_tls, sched::arrangement::pool_per_worker, 1},
-    {preemption::own_tls, sched::arrangement::stealing, 2},
-    {preemption::own_kernel_thread, sched::arrangement::pool_per_worker, 1},
-    {preemption::own_kernel_thread, sched::arrangement::stealing, 2},
-    {preemption::bound_tls, sched::arrangement::pool_per_worker, 1},
-    {preemption::bound_tls, sched::arrangement::stealing, 2},
-};
+const std::vector<place> places = two_places_of_each(
+    {preemption::signal_yield, preemption::own_tls, preemption::own_kernel_thread,
+     preemption::bound_tls});
 
 std::int32_t kernel_thread_now() {
   return static_cast<std::int32_t>(::syscall(SYS_gettid));

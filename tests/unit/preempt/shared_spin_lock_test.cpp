@@ -51,16 +51,8 @@ const auto all_kinds = ::testing::Values(preemption::signal_yield, preemption::o
 
 // --- by hand, on one worker ---
 
-class shared_spin_lock : public ::testing::TestWithParam<preemption> {
+class shared_spin_lock : public ticked_by_hand {
  protected:
-  void SetUp() override {
-    if (!can_preempt(GetParam()))
-      GTEST_SKIP() << "not on this machine";
-    // The monitor keeps still.
-    runtime_.start(sched::arrangement::pool_per_worker, 1, std::chrono::seconds(1));
-  }
-  void TearDown() override { runtime_.stop(); }
-
   // A preemptible thread has the lock when its tick comes; then a cooperative one runs f().
   template <class F>
   void beside_the_owner(F f) {
@@ -81,9 +73,6 @@ class shared_spin_lock : public ::testing::TestWithParam<preemption> {
   }
 
   spin_lock_of_mine lock_;
-
- private:
-  ticked_runtime runtime_;
 };
 
 INSTANTIATE_TEST_SUITE_P(each, shared_spin_lock, all_kinds,

@@ -83,16 +83,9 @@ class storm {
   std::thread blows_;
 };
 
-constexpr place places[] = {
-    {preemption::signal_yield, sched::arrangement::pool_per_worker, 1},
-    {preemption::signal_yield, sched::arrangement::stealing, 2},
-    {preemption::own_tls, sched::arrangement::pool_per_worker, 1},
-    {preemption::own_tls, sched::arrangement::stealing, 2},
-    {preemption::own_kernel_thread, sched::arrangement::pool_per_worker, 1},
-    {preemption::own_kernel_thread, sched::arrangement::stealing, 2},
-    {preemption::bound_tls, sched::arrangement::pool_per_worker, 1},
-    {preemption::bound_tls, sched::arrangement::stealing, 2},
-};
+const std::vector<place> places = two_places_of_each(
+    {preemption::signal_yield, preemption::own_tls, preemption::own_kernel_thread,
+     preemption::bound_tls});
 
 class tick_storm : public ::testing::TestWithParam<place> {
  protected:
