@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <initializer_list>
+#include <ostream>
 #include <utility>
 #include <vector>
 
@@ -84,6 +85,11 @@ struct place {
   sched::arrangement pools;
   unsigned workers;
 };
+
+// As a test's name. Without it GoogleTest prints the bytes, and memcheck complains of those that are padding.
+inline void PrintTo(const place& p, std::ostream* out) {
+  *out << name_of(p.kind) << "_workers_" << p.workers;
+}
 
 // A worker alone with its threads, and two of which each takes the other's: for each of these kinds.
 inline std::vector<place> two_places_of_each(std::initializer_list<preemption> kinds) {

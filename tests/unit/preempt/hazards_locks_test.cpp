@@ -99,9 +99,7 @@ class hazards_locks : public ticked_at_a_place {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(each, hazards_locks, ::testing::ValuesIn(places), [](const auto& info) {
-  return name_of(info.param.kind) + std::string("_workers_") + std::to_string(info.param.workers);
-});
+INSTANTIATE_TEST_SUITE_P(each, hazards_locks, ::testing::ValuesIn(places), ::testing::PrintToStringParamName());
 
 TEST_P(hazards_locks, an_error_checking_mutex_tells_its_owner_from_others) {
   exclude_each_other(checking);

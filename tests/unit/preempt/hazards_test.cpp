@@ -60,9 +60,7 @@ class hazards : public ticked_at_a_place {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(each, hazards, ::testing::ValuesIn(places), [](const auto& info) {
-  return name_of(info.param.kind) + std::string("_workers_") + std::to_string(info.param.workers);
-});
+INSTANTIATE_TEST_SUITE_P(each, hazards, ::testing::ValuesIn(places), ::testing::PrintToStringParamName());
 
 TEST_P(hazards, malloc_keeps_its_arenas) {
   stress([](int t, int round) {

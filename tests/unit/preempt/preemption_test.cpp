@@ -71,7 +71,7 @@ class preemption_of : public ::testing::TestWithParam<setting> {
 };
 
 INSTANTIATE_TEST_SUITE_P(each, preemption_of, ::testing::ValuesIn(settings()),
-                         [](const auto& info) { return ::testing::PrintToString(info.param); });
+                         ::testing::PrintToStringParamName());
 
 TEST_P(preemption_of, one_that_spins_lets_the_others_run) {
   std::atomic<bool> go_on{false};

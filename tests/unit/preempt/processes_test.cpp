@@ -115,9 +115,7 @@ class processes : public ticked_at_a_place {
   static bool may_use_libc() { return GetParam().kind != preemption::signal_yield; }
 };
 
-INSTANTIATE_TEST_SUITE_P(each, processes, ::testing::ValuesIn(places), [](const auto& info) {
-  return name_of(info.param.kind) + std::string("_workers_") + std::to_string(info.param.workers);
-});
+INSTANTIATE_TEST_SUITE_P(each, processes, ::testing::ValuesIn(places), ::testing::PrintToStringParamName());
 
 // It computes for some intervals before it ends or becomes another program; nobody else may be seen there.
 TEST_P(processes, nobody_runs_in_a_child_of_vfork) {
@@ -192,9 +190,7 @@ class children_of_popen : public processes {
   dispositions usual_;
 };
 
-INSTANTIATE_TEST_SUITE_P(each, children_of_popen, ::testing::ValuesIn(places), [](const auto& info) {
-  return name_of(info.param.kind) + std::string("_workers_") + std::to_string(info.param.workers);
-});
+INSTANTIATE_TEST_SUITE_P(each, children_of_popen, ::testing::ValuesIn(places), ::testing::PrintToStringParamName());
 
 TEST_P(children_of_popen, have_signals_as_usual) {
   if (!may_use_libc())

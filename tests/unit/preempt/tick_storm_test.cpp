@@ -162,9 +162,7 @@ class tick_storm : public ::testing::TestWithParam<place> {
   ticked_runtime runtime_;
 };
 
-INSTANTIATE_TEST_SUITE_P(each, tick_storm, ::testing::ValuesIn(places), [](const auto& info) {
-  return name_of(info.param.kind) + std::string("_workers_") + std::to_string(info.param.workers);
-});
+INSTANTIATE_TEST_SUITE_P(each, tick_storm, ::testing::ValuesIn(places), ::testing::PrintToStringParamName());
 
 TEST_P(tick_storm, loses_nobody) {
   const handler_of_theirs installed;
