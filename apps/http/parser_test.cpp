@@ -109,6 +109,16 @@ TEST(request_parser, bodies_are_dropped) {
   EXPECT_EQ(s.left, 0U);
 }
 
+// Byte by byte its last chunk comes in less than Beast takes.
+TEST(request_parser, an_empty_chunked_body) {
+  const seen s = parse_all_ways("POST /1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+                                "POST /2 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+                                "0\r\nTrailer: y\r\n\r\n");
+  EXPECT_EQ(s.targets, (std::vector<std::string>{"/1", "/2"}));
+  EXPECT_EQ(s.complete, 2);
+  EXPECT_EQ(s.left, 0U);
+}
+
 TEST(request_parser, fields_that_matter) {
   const seen s = parse_all_ways("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-Continue\r\nContent-Length: 1\r\n"
                                 "If-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\nx");
@@ -179,6 +189,7 @@ TEST(request_parser, spoilt_requests) {
   const std::vector<std::string> good = {
       "GET /a HTTP/1.1\r\nHost: x\r\nAccept: */*\r\n\r\n",
       "POST /b HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n0\r\n\r\n",
+      "POST /d HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: b\r\n\r\n",
       "POST /c HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc",
   };
   const std::string pieces[] = {"\r\n",

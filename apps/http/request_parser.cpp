@@ -207,14 +207,19 @@ request_parser::progress request_parser::step_head(std::string_view text) {
   return {outcome::head, end};
 }
 
+// The shortest end of a chunked body. Beast asserts that it is given no less than that once it has seen
+// the line of the last chunk, which alone is three bytes of an empty body.
+constexpr std::size_t bytes_of_last_chunk = std::string_view("0\r\n\r\n").size();
+
 request_parser::progress request_parser::step_body(std::string_view text) {
   message& m = *parser_->current;
   std::size_t consumed = 0;
   while (!m.is_finished) {
-    if (consumed == text.size())
+    const std::size_t left = text.size() - consumed;
+    if (left == 0 || (m.chunked() && left < bytes_of_last_chunk))
       return {outcome::need_more, consumed};
     beast::error_code error;
-    consumed += m.put(boost::asio::const_buffer(text.data() + consumed, text.size() - consumed), error);
+    consumed += m.put(boost::asio::const_buffer(text.data() + consumed, left), error);
     if (error == beast::http::error::need_more) {
       if (text.size() - consumed >= limits_.head_bytes)
         return refuse(431); // a chunk's extensions, or the trailer
