@@ -23,12 +23,12 @@ void on_construct(const void* address, word initial) noexcept {
 word on_load(const void* address, word bare, std::memory_order order) noexcept {
   engine& machine = engine::get();
   order = sites::order(operation::load, order);
+  const bool unseen = sites::has(operation::load, weakening::unseen);
   machine.step();
   const int location = machine.location(address, bare);
   thread_memory& mine = machine.me().memory;
   const unsigned readable = machine.shared().readable(mine, location, order);
-  const unsigned back = sites::has(operation::load, weakening::unseen) ? machine.shared().oldest(location)
-                                                                       : machine.choose_outcome(readable);
+  const unsigned back = unseen ? machine.shared().oldest(location) : machine.choose_outcome(readable);
   const load_result found = machine.shared().load(mine, location, order, back);
   machine.log("load", order, address, found.value, 0, found.stale); // no tick: it publishes nothing
   return found.value;
@@ -37,11 +37,13 @@ word on_load(const void* address, word bare, std::memory_order order) noexcept {
 void on_store(const void* address, word bare, word value, std::memory_order order) noexcept {
   engine& machine = engine::get();
   order = sites::order(operation::store, order);
+  const bool forgotten = sites::has(operation::store, weakening::forgotten);
+  const bool late = sites::has(operation::store, weakening::late);
   machine.step();
   const int location = machine.location(address, bare);
-  if (sites::has(operation::store, weakening::forgotten)) [[unlikely]]
+  if (forgotten) [[unlikely]]
     return;
-  if (sites::has(operation::store, weakening::late)) [[unlikely]]
+  if (late) [[unlikely]]
     return machine.store_late(location, order, value, address);
   machine.store(location, order, value);
   machine.log("store", order, address, value);
@@ -53,9 +55,9 @@ word on_rmw(const void* address, word& bare, rmw_op op, word operand, word mask,
             std::memory_order order) noexcept {
   engine& machine = engine::get();
   order = sites::order(operation::rmw, order);
+  const bool idle = sites::has(operation::rmw, weakening::forgotten);
   machine.step();
   const int location = machine.location(address, bare);
-  const bool idle = sites::has(operation::rmw, weakening::forgotten);
   const word value =
       idle ? machine.shared().peek(location) : apply(op, machine.shared().peek(location), operand, mask);
   const word old = machine.shared().replace(machine.me().memory, location, order, value);
@@ -106,10 +108,11 @@ bool on_cas(const void* address, word bare, cas_request& request) noexcept {
   engine& machine = engine::get();
   request.success = sites::order(operation::cas, request.success);
   request.failure = order_of_failure(request.success);
+  const bool unchecked = sites::has(operation::cas, weakening::unchecked);
   machine.step();
   const int location = machine.location(address, bare);
   thread_memory& mine = machine.me().memory;
-  if (sites::has(operation::cas, weakening::unchecked)) [[unlikely]]
+  if (unchecked) [[unlikely]]
     request.expected = machine.shared().peek(location);
   std::array<unsigned, 16> stores_back{};
   const unsigned pick =

@@ -55,7 +55,7 @@ void weaken(const mutation* one);
 std::memory_order order(operation what, std::memory_order asked);
 /// Whether the operation at `standing` is left out, or runs blind.
 bool is_off(operation what);
-/// Whether it has this bug of logic.
+/// Whether it has this bug of logic. All of these are asked before the engine steps: then others stand elsewhere.
 bool has(operation what, weakening bug);
 
 } // namespace sites
