@@ -119,6 +119,26 @@ TEST(request_parser, an_empty_chunked_body) {
   EXPECT_EQ(s.left, 0U);
 }
 
+// The line of a last chunk that is too long, and wrong as well, with the end of a message after it: it is refused for its
+// length also where all has come at once.
+TEST(request_parser, the_line_of_a_chunk_that_is_too_long) {
+  const limits l = small_limits();
+  const seen s = parse_all_ways("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0 " +
+                                std::string(l.head_bytes, 'a') + "\r\n\r\n");
+  EXPECT_EQ(s.status, 431);
+}
+
+// One chunk is longer than what is looked at in one piece.
+TEST(request_parser, a_long_chunk) {
+  limits l = small_limits();
+  l.body_bytes = 1000;
+  ASSERT_LT(l.head_bytes, 0x300U);
+  const std::string text = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n300\r\n" +
+                           std::string(0x300, 'a') + "\r\n0\r\n\r\n";
+  for (const std::size_t step : {std::size_t{1}, std::size_t{100}, text.size()})
+    EXPECT_EQ(parse(text, step, l).complete, 1) << step;
+}
+
 TEST(request_parser, fields_that_matter) {
   const seen s = parse_all_ways("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-Continue\r\nContent-Length: 1\r\n"
                                 "If-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\nx");

@@ -6,6 +6,7 @@
 #include <boost/beast/http/field.hpp>
 #include <boost/beast/http/verb.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -218,15 +219,20 @@ request_parser::progress request_parser::step_body(std::string_view text) {
     const std::size_t left = text.size() - consumed;
     if (left == 0 || (m.chunked() && left < bytes_of_last_chunk))
       return {outcome::need_more, consumed};
+    // No more at a time than the line of a chunk or a trailer may have: what is refused as too long does not depend on how
+    // much has come.
+    const std::size_t given = std::min(left, limits_.head_bytes);
     beast::error_code error;
-    consumed += m.put(boost::asio::const_buffer(text.data() + consumed, left), error);
+    const std::size_t taken = m.put(boost::asio::const_buffer(text.data() + consumed, given), error);
+    consumed += taken;
     if (error == beast::http::error::need_more) {
-      if (text.size() - consumed >= limits_.head_bytes)
-        return refuse(431); // a chunk's extensions, or the trailer
-      return {outcome::need_more, consumed};
-    }
-    if (error)
+      if (given == limits_.head_bytes && taken == 0)
+        return refuse(431);
+      if (given == left)
+        return {outcome::need_more, consumed};
+    } else if (error) {
       return refuse(status_of(error, m, {}));
+    }
   }
   state_ = state::before;
   return {outcome::complete, consumed};

@@ -218,15 +218,18 @@ void write_string(std::string& out, std::string_view s) {
   out += '"';
 }
 
+// As many digits as it takes to read the same number again; whole ones without an exponent.
 void write_number(std::string& out, double d) {
-  char text[40];
   if (!std::isfinite(d)) {
     out += "null";
     return;
   }
+  char text[40];
   const bool whole = std::fabs(d) < 9e15 && d == std::floor(d);
-  std::snprintf(text, sizeof text, whole ? "%.0f" : "%.9g", d);
-  out += text;
+  const std::to_chars_result written =
+      whole ? std::to_chars(text, text + sizeof text, d, std::chars_format::fixed)
+            : std::to_chars(text, text + sizeof text, d);
+  out.append(text, written.ptr);
 }
 
 void new_line(std::string& out, bool indented, int level) {

@@ -140,6 +140,9 @@ TEST(Json, ReadsWhatItWrites) {
   const std::string text = R"({"a":[1,-2.5,true,false,null,"x\"\\\u0007é"],"b":{},"c":[]})";
   EXPECT_EQ(json::parse(text).dump(), text);
   EXPECT_EQ(json::parse(json::parse(text).dump(true)).dump(), text);
+  const std::string exact = "[8555555515.5255,0.1,1e+22,9007199254740993.5,5e-324,-0]";
+  EXPECT_EQ(json::parse(json::parse(exact).dump()).dump(), json::parse(exact).dump());
+  EXPECT_EQ(json::parse("[8555555515.5255,0.1,5e-324]").dump(), "[8555555515.5255,0.1,5e-324]");
   EXPECT_EQ(json::parse(R"("\u20ac\ud83d\ude00")").text(), "€😀");
 }
 
