@@ -63,7 +63,7 @@ class core_target final : public target {
     for (std::size_t i = 0; i < count; ++i) {
       GElf_Phdr header;
       if (gelf_getphdr(core_, static_cast<int>(i), &header) == nullptr)
-        continue;
+        break; // past the end, and so are the others: a spoilt file may say that there are billions
       if (header.p_type == PT_LOAD)
         segments_.push_back({header.p_vaddr, header.p_filesz, header.p_offset});
       if (header.p_type == PT_NOTE)

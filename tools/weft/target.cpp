@@ -125,13 +125,16 @@ bool target::read_from_module(address from, void* to, std::size_t size) {
     return false;
   for (std::size_t i = 0; i < count; ++i) {
     GElf_Phdr header;
-    if (gelf_getphdr(file, static_cast<int>(i), &header) == nullptr || header.p_type != PT_LOAD)
+    if (gelf_getphdr(file, static_cast<int>(i), &header) == nullptr)
+      break;
+    if (header.p_type != PT_LOAD)
       continue;
     const address at = from - bias;
-    if (at < header.p_vaddr || at + size > header.p_vaddr + header.p_filesz)
+    const address into = at - header.p_vaddr; // no sums: a spoilt file's would wrap
+    if (at < header.p_vaddr || into > header.p_filesz || size > header.p_filesz - into)
       continue;
-    const std::size_t offset = header.p_offset + (at - header.p_vaddr);
-    if (offset + size > file_size)
+    const std::size_t offset = header.p_offset + into;
+    if (offset < into || offset > file_size || size > file_size - offset)
       return false;
     std::memcpy(to, bytes + offset, size);
     return true;
