@@ -34,8 +34,8 @@ void take(queue::link* link) {
   check(as_item(link)->payload == 7, "payload not handed over");
 }
 
-void expect_passes(const std::function<void()>& body, unsigned preemptions = 3) {
-  model::expect_passes(model::bounds(preemptions, 3), body);
+void expect_passes(const std::function<void()>& body) {
+  model::expect_passes(model::exhaustively(), body);
 }
 
 /// Takes everything that is there; checks that each producer's items arrive in order.
@@ -55,39 +55,37 @@ int take_all(queue::mpsc_inbox& inbox, std::array<int, 2>& last) {
 }
 
 TEST(mpsc_inbox_model, two_producers_and_the_owner) {
-  expect_passes(
-      [] {
-        queue::mpsc_inbox inbox;
-        std::array<std::array<item, 2>, 2> items;
-        std::array<int, 2> last = {0, 0};
-        int empty_before = 0;
-        int count = 0;
-        const auto produce = [&](std::size_t producer) {
-          for (std::size_t i = 0; i < 2; ++i) {
-            item& made = items[producer][i];
-            made.producer = static_cast<int>(producer);
-            made.number = static_cast<int>(i) + 1;
-            made.payload = 7;
-            empty_before += inbox.push(&made) ? 1 : 0;
-          }
-        };
-        int batches = 0;
-        {
-          model::thread a([&] { produce(0); });
-          model::thread b([&] { produce(1); });
-          for (int look = 0; look < 2; ++look) {
-            const int got = take_all(inbox, last);
-            count += got;
-            batches += got != 0 ? 1 : 0;
-          }
-        }
+  expect_passes([] {
+    queue::mpsc_inbox inbox;
+    std::array<std::array<item, 2>, 2> items;
+    std::array<int, 2> last = {0, 0};
+    int empty_before = 0;
+    int count = 0;
+    const auto produce = [&](std::size_t producer) {
+      for (std::size_t i = 0; i < 2; ++i) {
+        item& made = items[producer][i];
+        made.producer = static_cast<int>(producer);
+        made.number = static_cast<int>(i) + 1;
+        made.payload = 7;
+        empty_before += inbox.push(&made) ? 1 : 0;
+      }
+    };
+    int batches = 0;
+    {
+      model::thread a([&] { produce(0); });
+      model::thread b([&] { produce(1); });
+      for (int look = 0; look < 2; ++look) {
         const int got = take_all(inbox, last);
+        count += got;
         batches += got != 0 ? 1 : 0;
-        check(count + got == 4, "lost");
-        check(batches == empty_before, "push() must say \"was empty\" once per batch");
-        check(inbox.empty(), "not empty");
-      },
-      2);
+      }
+    }
+    const int got = take_all(inbox, last);
+    batches += got != 0 ? 1 : 0;
+    check(count + got == 4, "lost");
+    check(batches == empty_before, "push() must say \"was empty\" once per batch");
+    check(inbox.empty(), "not empty");
+  });
 }
 
 /// What the inbox does, with the release taken away: the checker has to see it.
@@ -109,19 +107,18 @@ TEST(mpsc_inbox_mutation, relaxed_push_is_found) {
 }
 
 TEST(locked_fifo_model, both_ends_and_the_middle) {
-  expect_passes(
-      [] {
-        queue::locked_fifo fifo;
-        std::array<item, 3> items;
-        for (item& each : items) {
-          each.payload = 7;
-        }
-        fifo.push_back(&items[0]);
-        {
-          model::thread producer([&] {
-            fifo.push_back(&items[1]);
-            fifo.push_front(&items[2]);
-          });
+  expect_passes([] {
+    queue::locked_fifo fifo;
+    std::array<item, 3> items;
+    for (item& each : items) {
+      each.payload = 7;
+    }
+    fifo.push_back(&items[0]);
+    {
+      model::thread producer([&] {
+        fifo.push_back(&items[1]);
+        fifo.push_front(&items[2]);
+  });
           model::thread consumer([&] {
             if (queue::link* const got = fifo.pop_back()) {
               take(got);
@@ -137,8 +134,7 @@ TEST(locked_fifo_model, both_ends_and_the_middle) {
         }
         check(fifo.empty() && fifo.size() == 0, "not empty");
         check(items[0].taken + items[1].taken + items[2].taken == 3, "lost");
-      },
-      2);
+      });
 }
 
 TEST(locked_fifo_model, remove_races_with_pop) {
@@ -194,32 +190,30 @@ TEST(locked_fifo_model, remove_races_with_a_move_to_another_list) {
 }
 
 TEST(priority_buckets_model, two_takers) {
-  expect_passes(
-      [] {
-        static queue::locked_priority_buckets* buckets = nullptr;
-        queue::locked_priority_buckets here;
-        buckets = &here;
-        std::array<item, 2> items;
-        for (item& each : items) {
-          each.payload = 7;
-        }
-        const auto taker = [&] {
-          if (queue::link* const got = buckets->pop_front()) {
-            take(got);
-          }
-        };
-        {
-          model::thread first(taker);
-          model::thread second(taker);
-          buckets->push_back(&items[0], 3);
-          buckets->push_back(&items[1], 63);
-        }
-        while (queue::link* const got = buckets->pop_front()) {
-          take(got);
-        }
-        check(buckets->empty() && items[0].taken == 1 && items[1].taken == 1, "lost");
-      },
-      2);
+  expect_passes([] {
+    static queue::locked_priority_buckets* buckets = nullptr;
+    queue::locked_priority_buckets here;
+    buckets = &here;
+    std::array<item, 2> items;
+    for (item& each : items) {
+      each.payload = 7;
+    }
+    const auto taker = [&] {
+      if (queue::link* const got = buckets->pop_front()) {
+        take(got);
+      }
+    };
+    {
+      model::thread first(taker);
+      model::thread second(taker);
+      buckets->push_back(&items[0], 3);
+      buckets->push_back(&items[1], 63);
+    }
+    while (queue::link* const got = buckets->pop_front()) {
+      take(got);
+    }
+    check(buckets->empty() && items[0].taken == 1 && items[1].taken == 1, "lost");
+  });
 }
 
 } // namespace

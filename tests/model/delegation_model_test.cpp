@@ -204,24 +204,24 @@ using ring = delegator<sync::request_ring<>>;
 using small_ring = delegator<sync::request_ring<1>>;
 
 TEST(delegation_model, two_threads_wait) {
-  expect_passes(bounds(3, 3), [] { everybody_waits<list>(2); });
-  expect_passes(bounds(3, 3), [] { everybody_waits<ring>(2); });
-  expect_passes(bounds(3, 3), [] { everybody_waits<small_ring>(2); });
+  expect_passes(model::exhaustively(), [] { everybody_waits<list>(2); });
+  expect_passes(model::exhaustively(), [] { everybody_waits<ring>(2); });
+  expect_passes(model::exhaustively(), [] { everybody_waits<small_ring>(2); });
 }
 TEST(delegation_model, three_threads_wait) {
-  expect_passes(bounds(2, 2), [] { everybody_waits<list>(3); });
-  expect_passes(bounds(2, 2), [] { everybody_waits<ring>(3); });
-  expect_passes(bounds(2, 2), [] { everybody_waits<small_ring>(3); });
+  expect_passes(model::exhaustively(), [] { everybody_waits<list>(3); });
+  expect_passes(model::exhaustively(), [] { everybody_waits<ring>(3); });
+  expect_passes(model::exhaustively(), [] { everybody_waits<small_ring>(3); });
 }
 TEST(delegation_model, posts_keep_their_order) {
-  expect_passes(bounds(3, 2), [] { posts_keep_their_order<list>(3); });
-  expect_passes(bounds(3, 2), [] { posts_keep_their_order<ring>(3); });
-  expect_passes(bounds(3, 2), [] { posts_keep_their_order<small_ring>(3); });
+  expect_passes(model::exhaustively(), [] { posts_keep_their_order<list>(3); });
+  expect_passes(model::exhaustively(), [] { posts_keep_their_order<ring>(3); });
+  expect_passes(model::exhaustively(), [] { posts_keep_their_order<small_ring>(3); });
 }
 TEST(delegation_model, locks_and_requests) {
-  expect_passes(bounds(2, 2), [] { locks_and_requests<list>(); });
-  expect_passes(bounds(2, 2), [] { locks_and_requests<ring>(); });
-  expect_passes(bounds(2, 2), [] { locks_and_requests<small_ring>(); });
+  expect_passes(model::exhaustively(), [] { locks_and_requests<list>(); });
+  expect_passes(model::exhaustively(), [] { locks_and_requests<ring>(); });
+  expect_passes(model::exhaustively(), [] { locks_and_requests<small_ring>(); });
 }
 
 // --- mutations ---

@@ -117,13 +117,13 @@ void memory_comes_home() {
 }
 
 TEST(descriptor_model, created_run_and_joined) {
-  expect_passes(bounds(2, 2), [] { created_run_and_joined(false); });
+  expect_passes(model::exhaustively(), [] { created_run_and_joined(false); });
 }
 TEST(descriptor_model, created_run_and_detached) {
-  expect_passes(bounds(2, 2), [] { created_run_and_joined(true); });
+  expect_passes(model::exhaustively(), [] { created_run_and_joined(true); });
 }
 TEST(descriptor_model, memory_comes_home) {
-  expect_passes(bounds(2, 2), memory_comes_home);
+  expect_passes(model::exhaustively(), memory_comes_home);
 }
 
 TEST(descriptor_weakened, cache_and_join_word) {

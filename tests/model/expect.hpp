@@ -27,8 +27,15 @@ inline unsigned depth() {
 
 inline options exactly(unsigned preemptions, unsigned stale_reads) {
   options how;
+  how.merge = true;
   how.preemptions = preemptions;
   how.stale_reads = stale_reads;
+  return how;
+}
+
+/// Of a body that has state where merging does not look (README.md, "Merging").
+inline options one_by_one(options how) {
+  how.merge = false;
   return how;
 }
 
@@ -41,11 +48,9 @@ inline options bounds(unsigned preemptions, unsigned stale_reads) {
   return how;
 }
 
-/// All executions there are: no bound on preemptions, on stale reads, or on stores that go back. Executions
-/// are merged: README.md says what the body must keep to.
+/// All executions there are: no bound on preemptions, on stale reads, or on stores that go back.
 inline options exhaustively() {
   options how = exactly(unlimited, unlimited);
-  how.merge = true;
   how.max_executions = 100'000'000;
   return how;
 }

@@ -73,16 +73,20 @@ void threads_compute(preemption kind, unsigned workers, unsigned spares, machine
 constexpr auto own = preemption::own_kernel_thread;
 
 TEST(hand_off_model, one_worker_through_its_loop) {
-  expect_passes(bounds(1, 1), [] { threads_compute(own, 1, 2, machine::list::shared, 2, 2); });
+  expect_passes(model::one_by_one(bounds(1, 1)),
+                [] { threads_compute(own, 1, 2, machine::list::shared, 2, 2); });
 }
 TEST(hand_off_model, one_worker_from_captive_to_captive) {
-  expect_passes(bounds(1, 0), [] { threads_compute(own, 1, 2, machine::list::own_fifo, 2, 2); });
+  expect_passes(model::one_by_one(bounds(1, 0)),
+                [] { threads_compute(own, 1, 2, machine::list::own_fifo, 2, 2); });
 }
 TEST(hand_off_model, two_workers) {
-  expect_passes(bounds(1, 0), [] { threads_compute(own, 2, 2, machine::list::shared, 2, 1); });
+  expect_passes(model::one_by_one(bounds(1, 0)),
+                [] { threads_compute(own, 2, 2, machine::list::shared, 2, 1); });
 }
 TEST(hand_off_model, more_threads_than_kernel_threads) {
-  expect_passes(bounds(1, 0), [] { threads_compute(own, 1, 1, machine::list::shared, 3, 3); });
+  expect_passes(model::one_by_one(bounds(1, 0)),
+                [] { threads_compute(own, 1, 1, machine::list::shared, 3, 3); });
 }
 TEST(hand_off_model, random_walks) {
   expect_walks_pass({}, 20'000, [] { threads_compute(own, 1, 3, machine::list::own_fifo, 3, 4); });
@@ -114,17 +118,17 @@ void threads_block(unsigned workers, unsigned spares, int ticks) {
 }
 
 TEST(hand_off_model, a_thread_blocks_and_comes_back) {
-  expect_passes(bounds(1, 0), [] { threads_block(1, 2, 3); });
+  expect_passes(model::one_by_one(bounds(1, 0)), [] { threads_block(1, 2, 3); });
 }
 TEST(hand_off_model, a_thread_blocks_and_another_worker_fetches_it) {
-  expect_passes(bounds(1, 0), [] { threads_block(2, 2, 1); });
+  expect_passes(model::one_by_one(bounds(1, 0)), [] { threads_block(2, 2, 1); });
   expect_walks_pass({}, 20'000, [] { threads_block(2, 3, 4); });
 }
 
 TEST(hand_off_weakened, carrier_and_user_mode) {
   expect_every_weakening_is_found(
-      {{exactly(1, 1), [] { threads_compute(own, 1, 2, machine::list::shared, 2, 1); }},
-       {exactly(1, 0), [] { threads_block(1, 2, 2); }}},
+      {{model::one_by_one(exactly(1, 1)), [] { threads_compute(own, 1, 2, machine::list::shared, 2, 1); }},
+       {model::one_by_one(exactly(1, 0)), [] { threads_block(1, 2, 2); }}},
       {{"pool.cpp: pool::~pool: store -> relaxed", "before the threads start and after they have ended"},
        {"pool.cpp: pool::attach: store -> relaxed", "before the threads start and after they have ended"},
        {"pool.cpp: pool::publish_servers: store -> relaxed",

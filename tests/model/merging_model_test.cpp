@@ -32,14 +32,14 @@ void expect_same_outcomes(const std::function<std::uint64_t()>& body) {
     model::report(how, result);
     return all;
   };
-  model::options bounds = model::exactly(20, 20);
+  model::options bounds = model::one_by_one(model::exactly(20, 20));
   const outcomes one_by_one = all_of(bounds);
   EXPECT_EQ(one_by_one, all_of(model::exhaustively()));
   EXPECT_GT(one_by_one.size(), 1U);
   bounds.merge = true;
   EXPECT_EQ(one_by_one, all_of(bounds));
   for (const auto& [preemptions, stale] : {std::pair{1U, 1U}, std::pair{0U, 2U}, std::pair{2U, 0U}}) {
-    bounds = model::exactly(preemptions, stale);
+    bounds = model::one_by_one(model::exactly(preemptions, stale));
     const outcomes fewer = all_of(bounds);
     bounds.merge = true;
     EXPECT_EQ(fewer, all_of(bounds)) << preemptions << " preemptions, " << stale << " stale reads";

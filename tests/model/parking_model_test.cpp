@@ -212,25 +212,25 @@ void one_push_wakes_at_most_one() {
 }
 
 TEST(parking_model, one_pusher_two_workers) {
-  expect_passes(bounds(2, 2), one_pusher_two_workers<parking_fences>);
+  expect_passes(bounds(3, 3), one_pusher_two_workers<parking_fences>);
 }
 TEST(parking_model, two_pushers_one_worker) {
-  expect_passes(bounds(3, 2), [] { two_pushers_one_worker<parking_fences>(); });
+  expect_passes(bounds(4, 3), [] { two_pushers_one_worker<parking_fences>(); });
 }
 TEST(parking_model, two_workers_twice) {
-  expect_passes(bounds(1, 1), [] { two_workers_twice<parking_fences>(4); });
+  expect_passes(bounds(2, 1), [] { two_workers_twice<parking_fences>(4); });
 }
 TEST(parking_model, two_workers_and_two_pushers_twice) {
-  expect_passes(bounds(1, 0), [] { two_workers_twice<parking_fences>(2); });
+  expect_passes(bounds(2, 1), [] { two_workers_twice<parking_fences>(2); });
 }
 TEST(parking_model, timeouts) {
-  expect_passes(bounds(2, 2), [] { two_pushers_one_worker<parking_fences>(1); });
+  expect_passes(bounds(3, 3), [] { two_pushers_one_worker<parking_fences>(1); });
 }
 TEST(parking_model, searcher_finds_other_work) {
-  expect_passes(bounds(3, 3), searcher_finds_other_work<parking_fences>);
+  expect_passes(bounds(4, 4), searcher_finds_other_work<parking_fences>);
 }
 TEST(parking_model, one_push_wakes_at_most_one) {
-  expect_passes(bounds(2, 2), one_push_wakes_at_most_one<parking_fences>);
+  expect_passes(bounds(3, 3), one_push_wakes_at_most_one<parking_fences>);
 }
 
 TEST(parking_model, random_walks) {

@@ -265,6 +265,28 @@ inline void called_off_too_late() {
   check(!a.place && !b.place, "somebody is left in a place");
 }
 
+/// The same where the third one does not resume the caller, but swaps to it.
+inline void called_off_while_swapped_to() {
+  begin();
+  station a, b, c;
+  {
+    const actor other(who::threads, [&] { a.wait(); });
+    const actor third(who::threads, [&] {
+      b.await_ticket();
+      c.place.swap(b.place);
+    });
+    const seat mine;
+    a.await_ticket();
+    b.place.swap_with(a.place, [&] {
+      b.tickets.fetch_add_release(1);
+      return false;
+    });
+    const bool third_is_there = c.place.notify(); // it has swapped to this one, or is about to go back
+    check(a.place.notify() || third_is_there, "the thread was neither put back nor resumed");
+  }
+  check(!a.place && !b.place && !c.place, "somebody is left in a place");
+}
+
 /// f publishes the thread and cancels the wait; who notifies it meanwhile may be first.
 inline void cancelled_when_published() {
   begin();

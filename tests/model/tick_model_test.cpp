@@ -85,15 +85,16 @@ void flags_and_signals(int times) {
 // Between the store of the thread's serial and its front in go_to_user_mode() the handler sees the worker,
 // whose flag is looked at no more.
 TEST(tick_model, one_signal_is_never_forgotten) {
-  expect_passes(bounds(2, 2), [] { one_signal(2); });
+  expect_passes(model::one_by_one(bounds(2, 2)), [] { one_signal(2); });
 }
 TEST(tick_model, flags_then_signals) {
-  expect_passes(bounds(2, 1), [] { flags_and_signals(1); });
+  expect_passes(model::one_by_one(bounds(2, 1)), [] { flags_and_signals(1); });
 }
 
 TEST(tick_bugs, user_mode) {
   model::expect_bugs_are_found(
-      {{model::exactly(2, 1), [] { one_signal(2); }}, {model::exactly(1, 1), [] { flags_and_signals(1); }}},
+      {{model::one_by_one(model::exactly(2, 1)), [] { one_signal(2); }},
+       {model::one_by_one(model::exactly(1, 1)), [] { flags_and_signals(1); }}},
       {"user_mode.cpp: user_mode::go_to_user_mode: store -> late (2)", // the serial's
        "user_mode.cpp: user_mode::go_to_user_mode: load -> unseen",
        "user_mode.cpp: user_mode::go_to_user_mode: store -> forgotten (2)",

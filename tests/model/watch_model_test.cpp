@@ -190,7 +190,7 @@ TEST(watch_model, a_push_and_an_event) {
 
 // A push reaches the one worker, in the event source or on the way there.
 TEST(watch_model, one_worker) {
-  expect_passes(bounds(3, 3), [] {
+  expect_passes(weft::model::exhaustively(), [] {
     model_group g;
     model_worker<parking_fences> a(g);
     weft::model::thread worker([&] {

@@ -35,8 +35,18 @@ class address_table {
         std::abort();
       }
       found = {address, generation_, Record{}};
+      (*used_)[count_ - 1] = static_cast<std::uint16_t>(&found - entries_->data());
     }
     return found.record;
+  }
+
+  /// Calls visit(address, record) for each.
+  template <class Visit>
+  void each(Visit visit) const {
+    for (std::size_t i = 0; i < count_; ++i) {
+      const entry& e = (*entries_)[(*used_)[i]];
+      visit(e.address, e.record);
+    }
   }
 
  private:
@@ -57,6 +67,8 @@ class address_table {
   }
 
   std::unique_ptr<std::array<entry, capacity>> entries_ = std::make_unique<std::array<entry, capacity>>();
+  std::unique_ptr<std::array<std::uint16_t, capacity / 2>> used_ =
+      std::make_unique<std::array<std::uint16_t, capacity / 2>>();
   std::uint64_t generation_ = 1;
   std::size_t count_ = 0;
 };

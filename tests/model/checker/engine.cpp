@@ -8,17 +8,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <cxxabi.h>
 #include <utility>
-
-// Where the static variables of the program lie.
-extern "C" char __data_start[]; // NOLINT
-extern "C" char _end[];         // NOLINT
 
 namespace weft::model {
 namespace {
 
-constexpr std::size_t stack_bytes = 256 * 1024;
+constexpr std::size_t cleared_bytes = 16 * 1024; // more than most use
 
 } // namespace
 
@@ -36,7 +31,7 @@ result engine::explore(const options& how, const std::function<void()>& body) {
   random ? choices_.start_random(how.seed) : choices_.start_depth_first();
   seen_.clear();
   if (how.merge)
-    statics_.assign(__data_start, _end);
+    remember_statics();
   result outcome;
   while (outcome.executions < limit && seen_.count() < how.max_states) {
     run(body);
@@ -58,13 +53,6 @@ result engine::explore(const options& how, const std::function<void()>& body) {
     }
   }
   return outcome;
-}
-
-// An execution that was left in the middle has not put back what it changed; and what one that ended has put
-// into static variables may refer to its memory.
-void engine::forget_execution() noexcept {
-  std::memcpy(__data_start, statics_.data(), statics_.size());
-  std::memset(static_cast<void*>(abi::__cxa_get_globals()), 0, sizeof(void*) + sizeof(unsigned));
 }
 
 void engine::run(const std::function<void()>& body) {
@@ -104,53 +92,6 @@ void engine::fail(const std::string& reason) noexcept {
   end_execution();
 }
 
-// --- merging ---
-
-std::uint64_t engine::hash_of_thread(unsigned id) noexcept {
-  const thread_state& t = threads_[id];
-  const thread_memory& m = t.memory;
-  std::uint64_t flags = static_cast<std::uint64_t>(t.status) | t.rounds << 8;
-  for (const bool flag : {t.yielded, t.timed, t.woken, t.token, t.poised, t.failed_without_cause != nullptr})
-    flags = flags << 1 | (flag ? 1 : 0);
-  flags = flags << 2 | static_cast<unsigned>(t.late.when);
-  std::uint64_t sum = mix(mix(mix(id, t.history), flags), t.last_round);
-  sum = mix(sum, hash_of(m.now, names_, memory_.locations()));
-  if (t.status == thread_status::finished)
-    return sum;
-  sum = mix(sum, hash_of(m.release_fence, names_, memory_.locations()));
-  sum = mix(sum, hash_of(m.acquire_pending, names_, memory_.locations()));
-  sum = mix(sum, hash_of(t.token_view, names_, memory_.locations()));
-  sum = mix(sum, reinterpret_cast<std::uintptr_t>(t.handler));
-  std::uint64_t reads = 0; // which locations are read afresh
-  for (std::size_t i = 0; i < static_cast<std::size_t>(memory_.locations()); ++i)
-    reads += m.read_at[i] == 0 ? 0 : mix(names_[i], m.read_at[i] == m.relaxations ? 1 : 2);
-  sum = mix(sum, reads);
-  if (t.status == thread_status::futex) {
-    std::uint64_t before = 0; // who is woken first
-    for (unsigned other = 0; other < count_; ++other) {
-      const thread_state& o = threads_[other];
-      before += o.status == thread_status::futex && o.waits_on == t.waits_on && o.ticket < t.ticket ? 1 : 0;
-    }
-    sum = mix(sum, before);
-  }
-  return sum;
-}
-
-std::uint64_t engine::hash_of_state() noexcept {
-  std::uint64_t sum = memory_.hash(names_);
-  for (unsigned id = 0; id < count_; ++id)
-    sum += hash_of_thread(id);
-  if (options_.preemptions != unlimited)
-    sum = mix(sum, mix(preemptions_, current_));
-  return options_.stale_reads != unlimited ? mix(sum, stale_reads_) : sum;
-}
-
-void engine::merge() noexcept {
-  if (seen_.insert(hash_of_state()))
-    return;
-  end_execution();
-}
-
 // All who could run spin, and have found the same three times since anything was written.
 bool engine::nothing_changes() const noexcept {
   for (unsigned id = 0; id < count_; ++id) {
@@ -172,7 +113,7 @@ unsigned engine::spawn(std::function<void()> body) {
   child.body = new std::function<void()>(std::move(body)); // of the execution
   child.begun = false;
   child.memory = thread_memory{};
-  child.history = child.round = child.last_round = child.at_relax = 0;
+  child.round = child.last_round = 0;
   child.rounds = 0;
   child.poised = false;
   child.failed_without_cause = nullptr;
@@ -191,7 +132,14 @@ unsigned engine::spawn(std::function<void()> body) {
   child.memory.now.clock[id] = 1;
   if (child.stack == nullptr)
     child.stack = static_cast<char*>(std::aligned_alloc(64, stack_bytes));
+  // Nothing of earlier executions, so that what a frame leaves as it is makes no difference between two.
+  if (options_.merge)
+    std::memset(child.stack + stack_bytes - cleared_bytes, 0, cleared_bytes);
   ::getcontext(&child.context);
+#if defined(__x86_64__)
+  for (const int preserved : {REG_RBX, REG_RBP, REG_R12, REG_R13, REG_R14, REG_R15})
+    child.context.uc_mcontext.gregs[preserved] = 0;
+#endif
   child.context.uc_stack.ss_sp = child.stack;
   child.context.uc_stack.ss_size = stack_bytes;
   child.context.uc_link = nullptr;
@@ -210,6 +158,8 @@ void engine::trampoline() {
 }
 
 void engine::finish() noexcept {
+  __builtin_unwind_init();
+  note_stance();
   bring_late_store();
   delete std::exchange(me().body, nullptr);
   me().status = thread_status::finished;
@@ -232,6 +182,8 @@ void engine::join(unsigned id) {
 }
 
 bool engine::block(thread_status status, bool timed) noexcept {
+  __builtin_unwind_init();
+  note_stance();
   bring_late_store();
   thread_state& waiter = me();
   waiter.status = status;
@@ -280,6 +232,8 @@ void engine::go_on_with(thread_state& next) noexcept {
 }
 
 void engine::step() noexcept {
+  __builtin_unwind_init();
+  note_stance();
   if (me().late.when == me().late.due) [[unlikely]]
     bring_late_store();
   decide();
@@ -351,15 +305,12 @@ void engine::progress() noexcept {
 }
 
 void engine::relax() noexcept {
+  __builtin_unwind_init();
+  note_stance();
   bring_late_store();
   thread_state& t = me();
-  // A round of a loop that has found what the round before found leaves the thread as it was.
-  const bool same = t.round == std::exchange(t.last_round, t.round);
-  if (same)
-    t.history = t.at_relax;
+  const bool same = t.round == std::exchange(t.last_round, std::exchange(t.round, 0));
   t.rounds = same ? std::min(t.rounds + 1, 3U) : 1U;
-  t.at_relax = t.history;
-  t.round = 0;
   if (++steps_ > options_.max_steps) {
     fail("livelock: more than max_steps operations in one execution");
   }

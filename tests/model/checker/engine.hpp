@@ -19,6 +19,8 @@
 
 namespace weft::model {
 
+inline constexpr std::size_t stack_bytes = 256 * 1024;
+
 enum class thread_status : std::uint8_t { unused, runnable, joining, parked, futex, finished };
 
 struct thread_state {
@@ -40,13 +42,12 @@ struct thread_state {
   std::uint64_t ticket = 0;       ///< order of arrival at a futex
   void (*handler)() = nullptr;    ///< an interrupt that has not been taken yet
   std::array<void*, 4> words{};   ///< of engine::thread_words_, while it does not run
+  const char* stance = nullptr; ///< how deep on its stack it stood when it came into the engine
   // For merging: README.md.
-  std::uint64_t history = 0;    ///< of all that it has done and found
-  std::uint64_t round = 0;      ///< the same since its last relax()
+  std::uint64_t round = 0;      ///< what it has done and found since its last relax()
   std::uint64_t last_round = 0; ///< between the two before
-  std::uint64_t at_relax = 0;   ///< `history` at the last relax()
-  bool poised = false;          ///< it stands before an operation, and has run all that comes before
   unsigned rounds = 0;          ///< equal ones since somebody made progress
+  bool poised = false;          ///< it stands before an operation, and has run all that comes before
   struct {
     enum : std::uint8_t { none, next, due } when = none;
     int location = 0;
@@ -139,20 +140,26 @@ class engine {
     bool constructed = false;
   };
 
-  void decide() noexcept;
+  [[gnu::noinline]] void decide() noexcept;
   void bring_late_store() noexcept;
   static void trampoline();
   void run(const std::function<void()>& body);
   void finish() noexcept;
-  void switch_to(unsigned id) noexcept;
+  [[gnu::noinline]] void switch_to(unsigned id) noexcept;
   [[noreturn]] void go_on_with(thread_state& next) noexcept;
   [[noreturn]] void end_execution() noexcept;
   void merge() noexcept;
+  void remember_statics();
   void forget_execution() noexcept;
   std::uint64_t hash_of_state() noexcept;
-  std::uint64_t hash_of_thread(unsigned id) noexcept;
+  std::uint64_t hash_of_what_runs(unsigned id) noexcept;
+  std::uint64_t hash_of_views(unsigned id) noexcept;
+  view known_to_all() const noexcept;
+  void tell_views_apart() noexcept;
+  unsigned who_is_woken_before(unsigned id) const noexcept;
+  [[gnu::noinline]] void note_stance() noexcept;
   bool nothing_changes() const noexcept;
-  void leave() noexcept;
+  [[gnu::noinline]] void leave() noexcept;
   unsigned eligible(std::array<unsigned, max_threads>& ids, unsigned from) noexcept;
   void refuse_freed(const void* address) noexcept;
   void race(const char* what, const void* address, unsigned other) noexcept;
@@ -173,6 +180,7 @@ class engine {
   bool failed_ = false;
   std::string reason_;
   seen_states seen_;
+  views_told_apart views_;
   location_names names_{}; // of the locations of memory_
   std::vector<char, host_allocator<char>> statics_; // what stood in static variables at first
   jmp_buf host_;

@@ -72,6 +72,8 @@ void engine::store(int location, std::memory_order order, word value) {
 }
 
 void engine::construct(const void* address, word initial) noexcept {
+  if (const location_index* const gone = locations_.find(address); gone != nullptr && gone->value >= 0)
+    names_[static_cast<std::size_t>(gone->value)] = 0;
   locations_.at(address) = {-1, current_, me().memory.now.clock[current_], initial, true};
 }
 
@@ -108,13 +110,8 @@ void engine::plain_write(const void* address) noexcept {
 void engine::log(const char* what, std::memory_order order, const void* address, word value, word second,
                  bool stale) {
   events_.push_back({current_, what, order, address, value, second, stale});
-  if (!options_.merge)
-    return;
-  // What the thread does next depends on this alone, and on plain data that is ordered by the clock.
   std::uint64_t found = reinterpret_cast<std::uintptr_t>(what);
   found = mix(mix(mix(found, reinterpret_cast<std::uintptr_t>(address)), value), second);
-  found = mix(found, hash_of_clock(me().memory.now));
-  me().history = mix(me().history, found);
   me().round = mix(me().round, found);
 }
 

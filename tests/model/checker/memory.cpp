@@ -36,7 +36,7 @@ int memory::add_location(unsigned constructor, std::uint32_t constructor_clock, 
     locations_.emplace_back();
   }
   location_record& record = locations_[static_cast<std::size_t>(count_)];
-  record.stores.push_back({initial, view{}, false, 0});
+  record.stores.push_back({initial, view{}, false});
   record.constructor = constructor;
   record.constructor_clock = constructor_clock;
   return count_++;
@@ -99,7 +99,7 @@ memory::store_record& memory::append(thread_memory& by, int location, std::memor
   if (order == std::memory_order_seq_cst) {
     sequential_.seen[at] = index;
   }
-  stores.push_back({value, releases(order) ? by.now : by.release_fence, false, 0});
+  stores.push_back({value, releases(order) ? by.now : by.release_fence, false});
   stores.back().published.seen[at] = index;
   return stores.back();
 }
@@ -130,7 +130,6 @@ int memory::make_room(int location, unsigned places_back) noexcept {
   for (int i = 0; i < count_; ++i) {
     for (store_record& each : locations_[static_cast<std::size_t>(i)].stores) {
       each.published.make_room(at, index);
-      each.hash = 0;
     }
   }
   sequential_.make_room(at, index);
@@ -145,7 +144,7 @@ void memory::store_into(thread_memory& by, int location, int index, std::memory_
     sequential_.seen[at] = std::max(sequential_.seen[at], static_cast<std::int16_t>(index));
   }
   store_record& made = locations_[at].stores[static_cast<std::size_t>(index)];
-  made = {value, releases(order) ? by.now : by.release_fence, false, 0};
+  made = {value, releases(order) ? by.now : by.release_fence, false};
   made.published.seen[at] = static_cast<std::int16_t>(index);
 }
 
@@ -161,18 +160,33 @@ word memory::replace(thread_memory& by, int location, std::memory_order order, w
   return old;
 }
 
-std::uint64_t memory::hash(const location_names& names) noexcept {
-  std::uint64_t sum = hash_of(sequential_, names, count_);
+// Of each location the stores from the oldest on that somebody may still read.
+template <class Visit>
+void memory::visit_live(const views_told_apart& views, const location_names& names, Visit visit) const {
   for (int i = 0; i < count_; ++i) {
-    location_record& each = locations_[static_cast<std::size_t>(i)];
-    std::uint64_t all = names[static_cast<std::size_t>(i)];
-    for (store_record& made : each.stores) {
-      if (made.hash == 0)
-        made.hash = mix(mix(made.value, made.replaces ? 1 : 0), hash_of(made.published, names, count_)) | 1;
-      all = mix(all, made.hash);
-    }
-    sum += each.stores.size() > 1 ? all : 0; // one that was never written is as one that was never used
+    const auto at = static_cast<std::size_t>(i);
+    const auto& stores = locations_[at].stores;
+    if (names[at] == 0 || stores.size() < 2) // gone; or never written, and then as if never used
+      continue;
+    const auto oldest = static_cast<std::size_t>(views.known_to_all().seen[at]);
+    for (std::size_t index = oldest; index < stores.size(); ++index)
+      visit(names[at], stores[index], index - oldest);
   }
+}
+
+void memory::note_clocks(views_told_apart& views, const location_names& names) const noexcept {
+  visit_live(views, names, [&](std::uint64_t, const store_record& made, std::size_t) {
+    views.note(made.published);
+  });
+}
+
+std::uint64_t memory::hash(const views_told_apart& views, const location_names& names) const noexcept {
+  std::uint64_t sum = views.hash(sequential_, names, count_);
+  visit_live(views, names, [&](std::uint64_t name, const store_record& made, std::size_t place) {
+    const bool bound = made.replaces && place != 0; // nothing comes before the oldest in any case
+    sum += mix(mix(name, mix(made.value, 2 * place + (bound ? 1 : 0))),
+               views.hash(made.published, names, count_));
+  });
   return sum;
 }
 

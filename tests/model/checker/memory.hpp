@@ -7,6 +7,7 @@
 #include "tests/model/checker/quarantine.hpp"
 #include "tests/model/checker/seen_states.hpp"
 #include "tests/model/checker/view.hpp"
+#include "tests/model/checker/whole_state.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -66,8 +67,9 @@ class memory {
 
   int locations() const noexcept { return count_; }
 
-  /// What of the past may be seen in the future, whatever order it came in. `names`: of the locations.
-  std::uint64_t hash(const location_names& names) noexcept;
+  /// Of what some thread can still find. `names`: of the locations; those without one are gone.
+  void note_clocks(views_told_apart& views, const location_names& names) const noexcept;
+  std::uint64_t hash(const views_told_apart& views, const location_names& names) const noexcept;
 
   /// The two sides of the construction rule: an access must happen after the constructor.
   bool constructed_before(const thread_memory& by, int location) const noexcept;
@@ -77,7 +79,6 @@ class memory {
     word value;
     view published;        ///< what an acquire load of this store sees
     bool replaces = false; ///< a read-modify-write: nothing comes between it and the store before
-    std::uint64_t hash = 0; ///< of it as it stands; 0: not known
   };
   struct location_record {
     std::vector<store_record, host_allocator<store_record>> stores;
@@ -85,6 +86,8 @@ class memory {
     std::uint32_t constructor_clock;
   };
 
+  template <class Visit>
+  void visit_live(const views_told_apart& views, const location_names& names, Visit visit) const;
   void acquire_from(thread_memory& by, const store_record& from, std::memory_order order) noexcept;
   store_record& append(thread_memory& by, int location, std::memory_order order, word value);
 

@@ -56,6 +56,20 @@ class thread {
   bool joined_ = false;
 };
 
+void clear_stack() noexcept;
+
+/// Calls f() so that it leaves nothing on the stack: two executions that differ in what it found, and not in
+/// what it did, are merged.
+template <class F>
+[[gnu::noinline]] void apart(F&& f) {
+  f();
+}
+template <class F>
+void leaving_nothing(F&& f) {
+  apart(f);
+  clear_stack();
+}
+
 /// Index of the running model thread, 0 to max_threads - 1.
 unsigned self() noexcept;
 

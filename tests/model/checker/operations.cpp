@@ -10,6 +10,21 @@
 
 namespace weft::model {
 
+// What an operation of the checker has left on the stack makes no difference to what runs there next.
+namespace {
+[[gnu::noinline]] void clear_stack_below() noexcept {
+  constexpr std::size_t enough = 1024;
+  char frames[enough];
+  std::memset(frames, 0, enough);
+  asm volatile("" : : "r"(frames) : "memory");
+}
+struct leaves_nothing {
+  leaves_nothing() = default;
+  leaves_nothing(const leaves_nothing&) = delete;
+  ~leaves_nothing() { clear_stack_below(); }
+};
+} // namespace
+
 bool active() noexcept {
   return engine::get().active();
 }
@@ -21,6 +36,7 @@ void on_construct(const void* address, word initial) noexcept {
 }
 
 word on_load(const void* address, word bare, std::memory_order order) noexcept {
+  const leaves_nothing after;
   engine& machine = engine::get();
   order = sites::order(operation::load, order);
   const bool unseen = sites::has(operation::load, weakening::unseen);
@@ -35,6 +51,7 @@ word on_load(const void* address, word bare, std::memory_order order) noexcept {
 }
 
 void on_store(const void* address, word bare, word value, std::memory_order order) noexcept {
+  const leaves_nothing after;
   engine& machine = engine::get();
   order = sites::order(operation::store, order);
   const bool forgotten = sites::has(operation::store, weakening::forgotten);
@@ -53,6 +70,7 @@ void on_store(const void* address, word bare, word value, std::memory_order orde
 
 word on_rmw(const void* address, word& bare, rmw_op op, word operand, word mask,
             std::memory_order order) noexcept {
+  const leaves_nothing after;
   engine& machine = engine::get();
   order = sites::order(operation::rmw, order);
   const bool idle = sites::has(operation::rmw, weakening::forgotten);
@@ -105,16 +123,17 @@ std::memory_order order_of_failure(std::memory_order success) noexcept {
 } // namespace
 
 bool on_cas(const void* address, word bare, cas_request& request) noexcept {
+  const leaves_nothing after;
   engine& machine = engine::get();
   request.success = sites::order(operation::cas, request.success);
   request.failure = order_of_failure(request.success);
   const bool unchecked = sites::has(operation::cas, weakening::unchecked);
+  std::array<unsigned, 16> stores_back{}; // before the step: what stands in its place is a part of the state
   machine.step();
   const int location = machine.location(address, bare);
   thread_memory& mine = machine.me().memory;
   if (unchecked) [[unlikely]]
     request.expected = machine.shared().peek(location);
-  std::array<unsigned, 16> stores_back{};
   const unsigned pick =
       machine.choose_outcome(1 + other_outcomes(machine, address, location, request, stores_back));
   const bool had_no_cause = pick != 0 && machine.shared().peek(location) == request.expected;
@@ -133,6 +152,7 @@ bool on_cas(const void* address, word bare, cas_request& request) noexcept {
 }
 
 void on_fence(std::memory_order order) noexcept {
+  const leaves_nothing after;
   if (!active()) {
     return;
   }
@@ -150,6 +170,7 @@ void on_fence(std::memory_order order) noexcept {
 }
 
 void on_heavy_fence() noexcept {
+  const leaves_nothing after;
   if (!active()) {
     return;
   }
@@ -179,6 +200,7 @@ void on_heavy_fence() noexcept {
 }
 
 void on_relax() noexcept {
+  const leaves_nothing after;
   if (active()) {
     engine::get().log("relax", std::memory_order_relaxed, nullptr, 0);
     engine::get().take_interrupt();
@@ -213,6 +235,13 @@ result explore(const options& how, const std::function<void()>& body, bool quiet
                  how.random_executions > 0 ? " (random)" : " (unused: depth first)", outcome.report.c_str());
   }
   return outcome;
+}
+
+[[gnu::noinline]] void clear_stack() noexcept {
+  constexpr std::size_t enough = 8192;
+  char frames[enough];
+  std::memset(frames, 0, enough);
+  asm volatile("" : : "r"(frames) : "memory");
 }
 
 thread::thread(std::function<void()> body) : id_(engine::get().spawn(std::move(body))) {}
@@ -254,6 +283,7 @@ void interrupt(unsigned thread_id, void (*handler)()) noexcept {
 }
 
 unsigned choose(unsigned count) noexcept {
+  const leaves_nothing after;
   const unsigned chosen = engine::get().choose(count);
   engine::get().log("choice", std::memory_order_relaxed, nullptr, chosen);
   return chosen;
@@ -262,6 +292,7 @@ unsigned choose(unsigned count) noexcept {
 namespace {
 
 bool park_for(bool timed) noexcept {
+  const leaves_nothing after;
   engine& machine = engine::get();
   machine.step();
   machine.take_interrupt();
@@ -289,6 +320,7 @@ bool park_timed() noexcept {
 }
 
 void unpark(unsigned thread_id) noexcept {
+  const leaves_nothing after;
   engine& machine = engine::get();
   machine.step();
   thread_state& target = machine.at(thread_id);
@@ -303,6 +335,7 @@ void unpark(unsigned thread_id) noexcept {
 }
 
 int futex_wait(const void* word_address, std::uint32_t expected, bool timed) noexcept {
+  const leaves_nothing after;
   engine& machine = engine::get();
   const bool blind = sites::is_off(operation::futex_wait);
   machine.step();
@@ -327,6 +360,7 @@ int futex_wait(const void* word_address, std::uint32_t expected, bool timed) noe
 }
 
 int futex_wake(const void* word_address, int count) noexcept {
+  const leaves_nothing after;
   engine& machine = engine::get();
   const bool off = sites::is_off(operation::futex_wake);
   machine.step();

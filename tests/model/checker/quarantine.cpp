@@ -3,6 +3,7 @@
 
 #include "tests/model/checker/model.hpp"
 #include "tests/model/checker/view.hpp"
+#include "tests/model/checker/whole_state.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,7 +25,7 @@ struct block {
 };
 
 constexpr std::size_t region_bytes = std::size_t{64} << 20; // reserved; what is touched is backed
-constexpr std::size_t header_bytes = 64; // before each piece: its size
+constexpr std::size_t header_bytes = 64; // before each piece: whether it was deleted, and its size
 
 struct state {
   std::byte* regions = nullptr; // one for each model thread
@@ -64,6 +65,10 @@ void use(memory_of whose) noexcept {
   all().whose = whose;
 }
 
+bool merges() noexcept {
+  return all().whose == memory_of::merged_execution;
+}
+
 bool holds(const void* address) noexcept {
   const state& s = all();
   const auto at = reinterpret_cast<std::uintptr_t>(address);
@@ -76,8 +81,27 @@ bool holds(const void* address) noexcept {
   return false;
 }
 
+std::uint64_t hash() noexcept {
+  const state& s = all();
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < s.count; ++i) { // in no order
+    if (!in_regions(s.deleted[i].start))
+      sum += mix(reinterpret_cast<std::uintptr_t>(s.deleted[i].start), s.deleted[i].size);
+  }
+  for (std::size_t thread = 0; thread < max_threads; ++thread) {
+    if (s.used[thread] != 0)
+      sum += mix(thread, hash_of_bytes(s.regions + thread * region_bytes, s.used[thread]));
+  }
+  return sum;
+}
+
+// What is handed out next is as it was the first time.
 void release_all() noexcept {
   state& s = all();
+  for (std::size_t thread = 0; thread < max_threads; ++thread) {
+    if (s.used[thread] != 0)
+      std::memset(s.regions + thread * region_bytes, 0, s.used[thread]);
+  }
   for (std::size_t i = 0; i < s.count; ++i) {
     if (s.deleted[i].to_free)
       std::free(s.deleted[i].start);
@@ -119,8 +143,11 @@ static void release(void* start) noexcept {
   if (in_regions(start)) {
     std::size_t size = 0;
     std::memcpy(&size, static_cast<std::byte*>(start) - sizeof size, sizeof size);
-    if (s.whose != memory_of::host)
+    if (s.whose != memory_of::host) {
       keep(start, size);
+      std::memset(start, 0xDD, size); // so that what stood there makes no difference
+      std::memset(static_cast<std::byte*>(start) - 2 * sizeof size, 1, 1);
+    }
   } else if (s.whose != memory_of::host) {
     keep(start, ::malloc_usable_size(start));
   } else {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 
@@ -19,8 +20,14 @@ enum class memory_of : unsigned char { host, execution, merged_execution };
 /// Whose memory operator new and delete give and take from now on.
 void use(memory_of whose) noexcept;
 
+/// Whether operator new gives what a merged execution allocates.
+bool merges() noexcept;
+
 /// Whether `address` lies in memory that has been deleted since the last release_all().
 bool holds(const void* address) noexcept;
+
+/// Of all that a merged execution has allocated, what stands there, and what of it has been deleted.
+std::uint64_t hash() noexcept;
 
 /// Takes everything back.
 void release_all() noexcept;

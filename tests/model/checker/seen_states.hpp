@@ -23,20 +23,6 @@ constexpr std::uint64_t mix(std::uint64_t a, std::uint64_t b) noexcept {
 /// What locations are called, by index: the index itself depends on who came first.
 using location_names = std::array<std::uint64_t, max_locations>;
 
-inline std::uint64_t hash_of_clock(const view& v) noexcept {
-  std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < max_threads; ++i)
-    sum += v.clock[i] != 0 ? mix(i + 1, v.clock[i]) : 0;
-  return sum;
-}
-
-inline std::uint64_t hash_of(const view& v, const location_names& names, int locations) noexcept {
-  std::uint64_t sum = hash_of_clock(v);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(locations); ++i)
-    sum += v.seen[i] != 0 ? mix(names[i], static_cast<std::uint64_t>(v.seen[i])) : 0;
-  return sum;
-}
-
 /// A set of 64-bit hashes. With n of them two states are taken for one with probability n^2 / 2^65.
 class seen_states {
  public:

@@ -135,7 +135,7 @@ std::string mutation::name() const {
 
 namespace sites {
 
-std::source_location standing;
+std::source_location& standing = *new std::source_location;
 
 void start_noting() {
   noted.clear();

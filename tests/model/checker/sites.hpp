@@ -40,8 +40,8 @@ struct mutation {
 
 namespace sites {
 
-/// The place of the operation that is about to run, set by the seam.
-extern std::source_location standing;
+/// The place of the operation that is about to run, set by the seam. In the heap: no state of a program.
+extern std::source_location& standing;
 
 /// From now on the places that operations of weft/ pass are noted, anew.
 void start_noting();
@@ -55,7 +55,7 @@ void weaken(const mutation* one);
 std::memory_order order(operation what, std::memory_order asked);
 /// Whether the operation at `standing` is left out, or runs blind.
 bool is_off(operation what);
-/// Whether it has this bug of logic. All of these are asked before the engine steps: then others stand elsewhere.
+/// Whether it has this bug of logic. All these are asked before the engine steps, which lets others run.
 bool has(operation what, weakening bug);
 
 } // namespace sites

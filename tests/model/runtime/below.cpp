@@ -2,6 +2,7 @@
 // What the shipped sources under machine.hpp call of the rooms that are not there.
 #include "tests/model/runtime/below.hpp"
 #include "tests/model/checker/model.hpp"
+#include "tests/model/checker/quarantine.hpp"
 #include "weft/memory/fork.hpp"
 #include "weft/memory/object_depot.hpp"
 #include "weft/os/fault.hpp"
@@ -15,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <new>
 #include <vector>
 
 namespace weft {
@@ -26,7 +28,11 @@ namespace {
 
 alignas(64) constinit sched::worker_front others{};
 
-// Mappings are kept from one execution to the next, by size.
+// Of this execution, and part of its state, where executions are merged. Else mappings are kept from one
+// execution to the next, by size.
+void* map_in_execution(std::size_t bytes, std::size_t alignment) {
+  return ::operator new(bytes, std::align_val_t(alignment));
+}
 std::map<std::size_t, std::vector<void*>>& free_mappings() {
   static auto& all = *new std::map<std::size_t, std::vector<void*>>;
   return all;
@@ -53,6 +59,8 @@ void begin_execution() {
 }
 
 void* take_for_this_execution(std::size_t bytes, std::size_t alignment) {
+  if (quarantine::merges())
+    return map_in_execution(bytes, alignment); // zeros, as all there
   auto& kept = free_mappings()[bytes];
   void* at = nullptr;
   if (kept.empty()) {
@@ -78,6 +86,10 @@ std::size_t memory_page_bytes() noexcept {
   return 4096;
 }
 int map(std::size_t bytes, page_access, void** result) noexcept {
+  if (model::quarantine::merges()) {
+    *result = map_in_execution(bytes, 4096);
+    return 0;
+  }
   auto& kept = free_mappings()[bytes];
   if (kept.empty()) {
     *result = std::aligned_alloc(4096, bytes);
@@ -92,6 +104,10 @@ int map_aligned(std::size_t bytes, std::size_t alignment, page_access, void** re
   return 0;
 }
 int unmap(void* at, std::size_t bytes) noexcept {
+  if (model::quarantine::merges()) {
+    ::operator delete(at, std::align_val_t(4096));
+    return 0;
+  }
   free_mappings()[bytes].push_back(at);
   return 0;
 }

@@ -99,7 +99,8 @@ class hazards_locks : public ticked_at_a_place {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(each, hazards_locks, ::testing::ValuesIn(places), ::testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(each, hazards_locks, ::testing::ValuesIn(places),
+                         ::testing::PrintToStringParamName());
 
 TEST_P(hazards_locks, an_error_checking_mutex_tells_its_owner_from_others) {
   exclude_each_other(checking);

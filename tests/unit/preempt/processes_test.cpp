@@ -190,7 +190,8 @@ class children_of_popen : public processes {
   dispositions usual_;
 };
 
-INSTANTIATE_TEST_SUITE_P(each, children_of_popen, ::testing::ValuesIn(places), ::testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(each, children_of_popen, ::testing::ValuesIn(places),
+                         ::testing::PrintToStringParamName());
 
 TEST_P(children_of_popen, have_signals_as_usual) {
   if (!may_use_libc())
