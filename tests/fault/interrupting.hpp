@@ -23,6 +23,11 @@ class interrupting {
   }
 };
 
+// For loads that may be over before any worker has slept: whether to go on, within reason.
+inline bool nothing_was_interrupted(int rounds) {
+  return rounds < 1000 && os::fault_hits(os::fault_site::interrupted) == 0;
+}
+
 // That no unit, stack or timer is left. Kernel threads are the runtime's while it runs: spare ones, and
 // io_uring's.
 inline void expect_no_more_than(const runtime::census& before) {
