@@ -263,8 +263,8 @@ verb_test() {
     foreign_suite riscv64 riscv64-linux-gnu
     suite clang ci-clang "" -LE '^(memcheck|model|bench)$'
     export WEFT_CONFORMANCE_SCALE=${WEFT_CONFORMANCE_SCALE:-25}
-    suite asan asan "unit_arch weft_conformance stress_mix simulation unit_api unit_technique unit_memory unit_queue unit_sched unit_sync unit_io unit_base unit_os unit_unit unit_topology unit_trace unit_runtime abt_tests system_seeded_faults system_interference system_exit system_signals simulation_points random_cxx random_abt thread_state_o2" \
-      -R '^((unit_arch|unit_api|unit_technique|unit_memory|unit_queue|unit_sched|unit_sync|unit_io|unit_base|unit_os|unit_unit|unit_topology|unit_trace|unit_runtime|conformance|stress_mix|simulation_points|simulation\.(simulation|simulation_faults|arrangements/set_ups|mix)|system_seeded_faults|system_interference|system_exit|system_signals|abt_(init|xstream|sched|pool|thread|self|key|sync|foreign|info|tool))\.|random\.(cxx|abt)$|thread_state\.o2\.)'
+    suite asan asan "unit_arch weft_conformance stress_mix simulation unit_api unit_technique unit_memory unit_queue unit_sched unit_sync unit_io unit_base unit_os unit_unit unit_topology unit_trace unit_runtime abt_tests system_seeded_faults system_interference system_exit system_signals system_fork unit_compose fault_interrupted simulation_points random_cxx random_abt thread_state_o2" \
+      -R '^((unit_arch|unit_api|unit_technique|unit_memory|unit_queue|unit_sched|unit_sync|unit_io|unit_base|unit_os|unit_unit|unit_topology|unit_trace|unit_runtime|conformance|stress_mix|simulation_points|simulation\.(simulation|simulation_faults|arrangements/set_ups|mix)|system_seeded_faults|system_interference|system_exit|system_signals|system_fork|unit_compose|fault_interrupted|abt_(init|xstream|sched|pool|thread|self|key|sync|foreign|info|tool))\.|random\.(cxx|abt)$|thread_state\.o2\.)'
     suite tsan tsan "unit_arch weft_conformance stress_mix unit_api unit_technique unit_memory unit_queue unit_sched unit_sync unit_io unit_trace abt_sync abt_self system_seeded_faults random_cxx random_abt thread_state_o2" \
       -R '^((unit_arch|unit_api|unit_technique|unit_memory|unit_queue|unit_sched|unit_sync|unit_io|unit_trace|conformance|stress_mix|system_seeded_faults|abt_sync|abt_self)\.|random\.(cxx|abt)$|thread_state\.o2\.)'
   fi
@@ -319,7 +319,7 @@ soak_parts=(
   "simulated|ci-gcc|all|WEFT_SIM=@seed|-L ^stress$"
   "fuzz|ci-clang|fuzzers||-L ^fuzz$"
   "interleavings|ci-gcc|all|WEFT_MODEL_DEPTH=@round|-L ^model$"
-  "disturbed|ci-gcc|all||-R ^(system_(interference|limits|calendar|fork|exit|signals|reopen|wake)|fault_injection|unit_preempt)"
+  "disturbed|ci-gcc|all||-R ^(system_(interference|limits|calendar|fork|exit|signals|reopen|wake)|fault_injection|fault_interrupted|unit_preempt)"
   "random|ci-gcc|all||-L ^random$"
   "state|ci-gcc|all||-L ^state$"
   "state-clang|ci-clang|thread_states||-L ^state$"

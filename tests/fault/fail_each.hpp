@@ -35,6 +35,8 @@ inline constexpr named_site all_sites[] = {
     {fault_site::registration, "registration"},
     {fault_site::io_uring, "io_uring"},
     {fault_site::shadow_stack, "shadow_stack"},
+    {fault_site::interrupted, "interrupted"},
+    {fault_site::submission, "submission"},
 };
 
 inline const char* name_of(fault_site site) {
@@ -42,7 +44,15 @@ inline const char* name_of(fault_site site) {
 }
 
 inline int error_of(fault_site site) {
-  return site == fault_site::thread_create ? EAGAIN : ENOMEM;
+  switch (site) {
+  case fault_site::thread_create:
+  case fault_site::submission:
+    return EAGAIN;
+  case fault_site::interrupted:
+    return EINTR;
+  default:
+    return ENOMEM;
+  }
 }
 
 inline std::size_t kernel_threads() {

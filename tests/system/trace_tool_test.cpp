@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "tests/system/scenario.hpp"
+#include "weft/os/fault.hpp"
 #include "weft/trace/control_socket.hpp"
 #include "weft/trace/raw_file.hpp"
 #include "weft/trace/summary.hpp"
@@ -299,6 +301,28 @@ WEFT_SCENARIO(strange_requests) {
   return 0;
 }
 
+// As by signals: here, and in the thread that listens, where only SIGSTOP would do so.
+WEFT_SCENARIO(calls_are_interrupted) {
+  beside_load([] {
+    for (const unsigned nth : {2, 3}) {
+      weft::os::fail_every(weft::os::fault_site::interrupted, nth, EINTR);
+      for (int i = 0; i < 5; ++i) {
+        const int connection = weft::trace::connect_to_control(::getpid());
+        require(connection >= 0, "connect");
+        require(answer_to(connection, "trace start\n") == "ok\n", "start");
+        require(answer_to(connection, "trace stop\n").starts_with("ok "), "stop");
+        ::close(connection);
+        require(tool("record " + me() + " --seconds 0.02 -o " + in_folder("run.weft")).exit_code == 0,
+                "recorded");
+        require(weft::trace::read_raw(in_folder("run.weft").c_str()).kept() > 0, "events");
+      }
+      weft::os::disarm_faults();
+      require(weft::os::fault_hits(weft::os::fault_site::interrupted) > 0, "something was interrupted");
+    }
+  });
+  return 0;
+}
+
 // Gone before it gets what it asked for.
 WEFT_SCENARIO(hangs_up_at_the_answer) {
   beside_load([] {
@@ -424,6 +448,10 @@ TEST_F(trace_tool, an_interrupt_ends_the_recording_early) {
 
 TEST_F(trace_tool, a_tool_that_hangs_up_at_the_answer_harms_nobody) {
   passes("hangs_up_at_the_answer");
+}
+
+TEST_F(trace_tool, interrupted_calls_are_made_again) {
+  passes("calls_are_interrupted");
 }
 
 TEST_F(trace_tool, strange_requests_are_refused) {

@@ -14,14 +14,14 @@
 #include <utility>
 
 #include "weft/compose/here.hpp"
+#include "weft/os/interruptible.hpp"
 
 namespace weft::compose {
 
 namespace detail {
 
 inline void wait_for(sem_t& s) noexcept {
-  while (::sem_wait(&s) != 0) {
-  } // EINTR: a signal
+  os::uninterrupted([&s] { return ::sem_wait(&s); });
 }
 
 } // namespace detail

@@ -3,6 +3,7 @@
 
 #include "weft/os/clock.hpp"
 #include "weft/os/fault.hpp"
+#include "weft/os/interruptible.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -58,14 +59,16 @@ int epoll_set::modify(int descriptor, std::uint32_t events, std::uint64_t data) 
   return control(EPOLL_CTL_MOD, descriptor, events, data);
 }
 
+// A signal ends it early, as an event that is nobody's would. It cannot where there is no time to wait.
 int epoll_set::wait(epoll_event* events, int most, sched::deadline until) noexcept {
   if (until == 0)
     return std::max(::epoll_wait(descriptor_, events, most, 0), 0);
   if (until == sched::no_deadline)
-    return std::max(::epoll_wait(descriptor_, events, most, -1), 0);
+    return std::max(os::interruptible([&] { return ::epoll_wait(descriptor_, events, most, -1); }), 0);
   const std::int64_t left = std::max<std::int64_t>(until - os::now_ns(), 0);
   const timespec longest{static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
-  const int count = ::epoll_pwait2(descriptor_, events, most, &longest, nullptr);
+  const int count =
+      os::interruptible([&] { return ::epoll_pwait2(descriptor_, events, most, &longest, nullptr); });
   if (count >= 0 || errno != ENOSYS)
     return std::max(count, 0);
   // Linux before 5.11: milliseconds, rounded up.

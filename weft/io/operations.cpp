@@ -7,6 +7,7 @@
 #include "weft/io/request.hpp"
 #include "weft/io/source.hpp"
 #include "weft/io/uring.hpp"
+#include "weft/os/interruptible.hpp"
 #include "weft/sched/group.hpp"
 #include "weft/sched/user_mode.hpp"
 
@@ -22,7 +23,8 @@ int perform(const request& r, const limit& how_long) noexcept {
   if (!sched::on_worker()) {
     hints none;
     const int result = attempt(r, none);
-    return result == -EAGAIN || result == -EINPROGRESS ? perform_outside(r, how_long) : result;
+    const bool is_connecting = result == -EINPROGRESS;
+    return result == -EAGAIN || is_connecting ? perform_outside(r, how_long, is_connecting) : result;
   }
   try {
     return source_of(sched::here().owner_group).perform(r, how_long); // SWITCH: may resume on another worker
@@ -251,8 +253,7 @@ void close(int descriptor, std::error_code& error) noexcept {
     if (record->has_flights())
       cancel_in_rings(descriptor);
   }
-  const int result = ::close(descriptor);
-  report<int>(result == 0 || errno == EINTR ? 0 : -errno, error);
+  report<int>(-os::close_descriptor(descriptor), error);
 }
 void close(int descriptor) {
   or_throw("weft::io::close", [&](auto& e) { close(descriptor, e); });

@@ -3,6 +3,7 @@
 
 #include "weft/os/clock.hpp"
 #include "weft/os/doorbell.hpp"
+#include "weft/os/interruptible.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -31,7 +32,8 @@ int block(int descriptor, short events, const os::doorbell* bell, const limit& h
     const timespec longest{static_cast<time_t>(left / 1'000'000'000),
                            static_cast<long>(left % 1'000'000'000)};
     const bool for_ever = how_long.until() == sched::no_deadline;
-    const int ready = ::ppoll(asked, bell != nullptr ? 2 : 1, for_ever ? nullptr : &longest, nullptr);
+    const int ready = os::interruptible(
+        [&] { return ::ppoll(asked, bell != nullptr ? 2 : 1, for_ever ? nullptr : &longest, nullptr); });
     if (ready < 0 && errno != EINTR)
       return errno;
     if (ready > 0 && asked[0].revents != 0)
@@ -39,9 +41,9 @@ int block(int descriptor, short events, const os::doorbell* bell, const limit& h
   }
 }
 
-int perform_with_bell(const request& r, const os::doorbell* bell, const limit& how_long) noexcept {
+int perform_with_bell(const request& r, const os::doorbell* bell, const limit& how_long,
+                      bool is_connecting) noexcept {
   hints known;
-  bool is_connecting = false;
   for (;;) {
     if (const int error = block(r.descriptor, events_of(r), bell, how_long); error != 0)
       return -error;
@@ -54,16 +56,16 @@ int perform_with_bell(const request& r, const os::doorbell* bell, const limit& h
 
 } // namespace
 
-int perform_outside(const request& r, const limit& how_long) noexcept {
+int perform_outside(const request& r, const limit& how_long, bool is_connecting) noexcept {
   if (r.what == operation::open || r.what == operation::sync || r.what == operation::sync_data ||
       is_file(r.descriptor))
     return perform_blocking(r);
   if (!how_long.stop().stop_possible())
-    return perform_with_bell(r, nullptr, how_long);
+    return perform_with_bell(r, nullptr, how_long, is_connecting);
   try {
     const os::doorbell::lease bell = os::doorbell::take();
     const std::stop_callback<ring> on_stop(how_long.stop(), ring{bell.get()});
-    return perform_with_bell(r, bell.get(), how_long);
+    return perform_with_bell(r, bell.get(), how_long, is_connecting);
   } catch (const std::system_error& e) {
     return -e.code().value();
   } catch (const std::bad_alloc&) {

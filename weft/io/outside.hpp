@@ -8,6 +8,7 @@
 namespace weft::io {
 
 /// `r`, which would have to wait, by poll(2): the result, or -errno. A stop token is heard through a bell.
-[[nodiscard]] int perform_outside(const request& r, const limit& how_long) noexcept;
+/// `is_connecting`: it is a connect(2) that has begun.
+[[nodiscard]] int perform_outside(const request& r, const limit& how_long, bool is_connecting) noexcept;
 
 } // namespace weft::io

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "weft/io/request.hpp"
 
+#include "weft/os/interruptible.hpp"
+
 #include <cerrno>
 #include <climits>
 #include <fcntl.h>
@@ -13,13 +15,8 @@ namespace {
 
 template <class Call>
 int result_of(Call call) noexcept {
-  for (;;) {
-    const auto result = call();
-    if (result >= 0)
-      return static_cast<int>(result);
-    if (errno != EINTR)
-      return -errno;
-  }
+  const auto result = os::uninterrupted(call);
+  return result >= 0 ? static_cast<int>(result) : -errno;
 }
 
 int nonblocking_flag(int descriptor, bool wanted) noexcept {
@@ -150,6 +147,8 @@ int start_connect(const request& r) noexcept {
   if (before < 0)
     return before;
   int result = ::connect(r.descriptor, r.address, r.address_size) == 0 ? 0 : -errno;
+  if ((result == 0 || result == -EINPROGRESS) && os::fault(os::fault_site::interrupted) != 0)
+    result = -EINTR;
   if (result == -EINTR)
     result = -EINPROGRESS; // as POSIX has it: it goes on
   if (before == 0)

@@ -12,6 +12,7 @@
 #include "weft/io/epoll_set.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/fault.hpp"
+#include "weft/os/interruptible.hpp"
 #include "weft/sched/switch.hpp"
 #include "weft/sync/wait_queue.hpp"
 
@@ -80,6 +81,7 @@ class uring_source final : public source {
   template <class Fill>
   void submit(Fill fill) noexcept;
   void submit_locked() noexcept;
+  void await_cancelled() noexcept;
   [[nodiscard]] int fly(const request& r, bool is_socket, descriptor_record* record, const limit& how_long,
                         bool& was_cancelled) noexcept;
   [[nodiscard]] int fly_past_hangup(const request& ready, descriptor_record* record, const limit& how_long,
@@ -186,14 +188,32 @@ uring_source::~uring_source() {
       io_uring_prep_cancel64(s, 0, IORING_ASYNC_CANCEL_ANY | IORING_ASYNC_CANCEL_ALL);
       io_uring_sqe_set_data(s, nullptr);
     });
-    io_uring_cqe* c = nullptr;
-    while (in_flight_.load(std::memory_order_relaxed) != 0 && io_uring_wait_cqe(&ring_, &c) == 0) {
-      if (io_uring_cqe_get_data(c) != nullptr)
-        in_flight_.fetch_sub(1, std::memory_order_relaxed);
-      io_uring_cqe_seen(&ring_, c);
-    }
+    await_cancelled();
   }
   io_uring_queue_exit(&ring_);
+}
+
+void uring_source::await_cancelled() noexcept {
+  constexpr std::int64_t retry = 1'000'000;
+  while (in_flight_.load(std::memory_order_relaxed) != 0) {
+    if (has_refused_.load(std::memory_order_relaxed)) { // the cancellation, perhaps
+      os::sleep_ns(retry);
+      const std::scoped_lock held(submit_lock_);
+      submit_locked();
+      continue;
+    }
+    io_uring_cqe* c = nullptr;
+    int error = -os::fault(os::fault_site::interrupted);
+    if (error == 0)
+      error = io_uring_wait_cqe(&ring_, &c);
+    if (error == -EINTR)
+      continue;
+    if (error != 0)
+      return;
+    if (io_uring_cqe_get_data(c) != nullptr)
+      in_flight_.fetch_sub(1, std::memory_order_relaxed);
+    io_uring_cqe_seen(&ring_, c);
+  }
 }
 
 // The ring's memory is not in the child (MADV_DONTFORK).
@@ -221,9 +241,21 @@ void uring_source::submit(Fill fill) noexcept {
   }
 }
 
+// Who sleeps in wait() without a limit must know of what was refused, for nobody else may look again.
 void uring_source::submit_locked() noexcept {
-  io_uring_submit(&ring_);
-  has_refused_.store(io_uring_sq_ready(&ring_) != 0, std::memory_order_relaxed);
+  int result;
+  do {
+    result = -os::fault(os::fault_site::submission);
+    if (result == 0)
+      result = -os::fault(os::fault_site::interrupted);
+    if (result == 0)
+      result = io_uring_submit(&ring_);
+  } while (result == -EINTR);
+  const bool has_refused = io_uring_sq_ready(&ring_) != 0;
+  const bool had_refused = has_refused_.load(std::memory_order_relaxed);
+  has_refused_.store(has_refused, std::memory_order_relaxed);
+  if (has_refused && !had_refused)
+    set_.bell().ring();
 }
 
 int uring_source::poll() {
@@ -303,6 +335,11 @@ int uring_source::await(flight& f, const limit& how_long) noexcept {
 // handed it in.
 int uring_source::fly(const request& r, bool is_socket, descriptor_record* record, const limit& how_long,
                       bool& was_cancelled) noexcept {
+  if (const int injected = os::fault(os::fault_site::interrupted)) {
+    if (r.what == operation::connect) // which goes on
+      static_cast<void>(start_connect(r));
+    return -injected;
+  }
   flight f;
   msghdr message{};
   in_flight_.fetch_add(1, std::memory_order_release); // release: pairs with the acquire in poll()
@@ -333,6 +370,12 @@ int uring_source::fly_past_hangup(const request& ready, descriptor_record* recor
   return fly(outer, false, record, how_long, was_cancelled);
 }
 
+// What connect(2) says when an earlier trip has begun it: it goes on after a signal, after the end of the
+// kernel thread that handed it in, and where O_NONBLOCK is set.
+int result_of_begun_connect(int result) noexcept {
+  return result == -EALREADY ? -EINPROGRESS : result == -EISCONN ? 0 : result;
+}
+
 int uring_source::perform(const request& r, const limit& how_long) noexcept {
   try {
     sched::require_thread("waiting for I/O");
@@ -349,21 +392,26 @@ int uring_source::perform(const request& r, const limit& how_long) noexcept {
   hints known = record != nullptr ? record->known() : hints{};
   bool try_first = is_tried_first(r.what) || how_long.until() == 0;
   bool is_again = false;
+  bool has_begun = false;     // a connect(2), by an earlier trip
+  bool is_connecting = false; // and it goes on
   request ready = r; // to wait for what is nonblocking: the kernel does not wait for that otherwise
   ready.what = operation::poll;
   ready.flags = events_of(r);
-  for (;;) {
-    if (try_first) {
-      const int result = attempt(r, known);
-      if (result != -EAGAIN)
+  for (int result = 0;;) {
+    if (try_first && !is_connecting && result != -EINTR) { // a trip that a signal ended is made again
+      result = attempt(r, known);
+      if (has_begun)
+        result = result_of_begun_connect(result);
+      is_connecting = result == -EINPROGRESS;
+      if (result != -EAGAIN && !is_connecting)
         return result;
       if (how_long.until() == 0 && !is_file(r.descriptor))
         return -ETIMEDOUT;
     }
     bool was_cancelled = false;
     const bool is_socket = r.offset == -1 && !known.no_socket;
-    const bool waits_only = try_first && is_again;
-    int result = fly(waits_only ? ready : r, is_socket, record, how_long, was_cancelled);
+    const bool waits_only = is_connecting || (try_first && is_again);
+    result = fly(waits_only ? ready : r, is_socket, record, how_long, was_cancelled);
     if ((waits_only || r.what == operation::poll) && is_only_hangup(result, ready.flags)) {
       result = fly_past_hangup(ready, record, how_long, was_cancelled);
       if (result >= 0 && !waits_only) { // what of it, the epoll instance did not say
@@ -373,7 +421,14 @@ int uring_source::perform(const request& r, const limit& how_long) noexcept {
     }
     if (record != nullptr && record->generation() != generation && (was_cancelled || result == -EBADF))
       return -EBADF;
-    if (result == -EAGAIN) { // O_NONBLOCK is set
+    if (is_connecting && result >= 0)
+      return finish_connect(r.descriptor);
+    if (has_begun)
+      result = result_of_begun_connect(result);
+    has_begun = r.what == operation::connect;
+    if (result == -EINPROGRESS) {
+      is_connecting = true;
+    } else if (result == -EAGAIN) { // O_NONBLOCK is set
       try_first = true;
       is_again = true;
     } else if (was_cancelled || result == -EINTR || (waits_only && result >= 0)) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/base/virtual_kernel.hpp"
+#include "weft/os/interruptible.hpp"
 
 #include <cstdint>
 #include <ctime>
@@ -36,7 +37,7 @@ inline void sleep_ns(std::int64_t ns) noexcept {
   if (base::virtual_kernel* const simulated = base::virtual_kernel_here()) [[unlikely]]
     return simulated->sleep(ns);
   const timespec length{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
-  ::clock_nanosleep(CLOCK_MONOTONIC, 0, &length, nullptr);
+  static_cast<void>(interruptible([&] { return ::clock_nanosleep(CLOCK_MONOTONIC, 0, &length, nullptr); }));
 }
 
 } // namespace weft::os

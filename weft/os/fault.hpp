@@ -14,6 +14,9 @@ namespace weft::os {
 // `memory`: allocations through operator new or malloc on the runtime's behalf, asked by whoever allocates.
 // `descriptor`: epoll_create1, eventfd; `registration`: epoll_ctl; `io_uring`: io_uring_setup.
 // `shadow_stack`: asked by whoever starts workers; "fails" in a process that has shadow stacks.
+// `interrupted`: every call that a signal can end with EINTR (interruptible.hpp); they fail before they are
+// made, but connect(2), which goes on, and close(2), which is done.
+// `submission`: io_uring_enter, as where the kernel has no memory for a request.
 enum class fault_site : std::uint8_t {
   mmap,
   madvise,
@@ -25,8 +28,10 @@ enum class fault_site : std::uint8_t {
   registration,
   io_uring,
   shadow_stack,
+  interrupted,
+  submission,
 };
-inline constexpr unsigned fault_site_count = 10;
+inline constexpr unsigned fault_site_count = 12;
 
 WEFT_API extern std::atomic<bool> fault_armed;
 
@@ -47,6 +52,8 @@ inline int fault(fault_site site) noexcept {
 WEFT_API void fail_nth(fault_site site, std::uint64_t n, int error) noexcept;
 // Fails every call after the first n.
 WEFT_API void fail_after(fault_site site, std::uint64_t n, int error) noexcept;
+// Fails each nth call (n >= 1): the nth, the 2nth and so on.
+WEFT_API void fail_every(fault_site site, std::uint64_t n, int error) noexcept;
 // Counts without failing, for learning how many calls there are.
 WEFT_API void count_calls(fault_site site) noexcept;
 // Back to normal, all sites; keeps the counts below until the next arming.

@@ -6,6 +6,8 @@
 #pragma once
 
 #include "weft/base/virtual_kernel.hpp"
+#include "weft/os/clock.hpp"
+#include "weft/os/interruptible.hpp"
 
 #include <cerrno>
 #include <climits>
@@ -27,21 +29,26 @@ template <futex_word Word>
 int futex_wait(const Word* word, std::uint32_t expected) noexcept {
   if (base::virtual_kernel* const simulated = base::virtual_kernel_here()) [[unlikely]]
     return simulated->wait(word, expected, std::numeric_limits<std::int64_t>::max());
-  const long result = ::syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
+  const long result = interruptible(
+      [=] { return ::syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0); });
   return result == 0 ? 0 : errno;
 }
 
-// As futex_wait, no later than `deadline_ns` on CLOCK_MONOTONIC (now_ns()); ETIMEDOUT then. A deadline <= 0
-// has passed.
+// As futex_wait, no later than `deadline_ns` on CLOCK_MONOTONIC (now_ns()); ETIMEDOUT then, also where
+// signals leave no call the time to say so. A deadline <= 0 has passed.
 template <futex_word Word>
 int futex_wait_until(const Word* word, std::uint32_t expected, std::int64_t deadline_ns) noexcept {
   if (base::virtual_kernel* const simulated = base::virtual_kernel_here()) [[unlikely]]
     return simulated->wait(word, expected, deadline_ns);
   const std::int64_t at = deadline_ns < 0 ? 0 : deadline_ns;
   const timespec deadline{static_cast<time_t>(at / 1'000'000'000), static_cast<long>(at % 1'000'000'000)};
-  const long result = ::syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, expected, &deadline, nullptr,
-                                FUTEX_BITSET_MATCH_ANY);
-  return result == 0 ? 0 : errno;
+  const long result = interruptible([&] {
+    return ::syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, expected, &deadline, nullptr,
+                     FUTEX_BITSET_MATCH_ANY);
+  });
+  if (result == 0)
+    return 0;
+  return errno == EINTR && now_ns() >= deadline_ns ? ETIMEDOUT : errno;
 }
 
 // Wakes up to `count` kernel threads that wait on `word`; returns how many. The word may be gone already: the

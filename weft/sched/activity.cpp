@@ -2,6 +2,7 @@
 // How many workers of a group are active: the others sleep until they are wanted again. README.md, "Workers
 // that sleep", has the protocol; docs/design/packing.md what was rejected.
 #include <algorithm>
+#include <cerrno>
 #include <exception>
 #include <memory>
 #include <new>
@@ -284,8 +285,12 @@ void worker::park_withdrawn() noexcept {
     if (trimmed) {
       os::futex_wait(&spot.word(), parked);
     } else {
-      os::futex_wait_until(&spot.word(), parked, os::now_ns() + trim_after);
-      if (!spot.is_notified())
+      const deadline until = os::now_ns() + trim_after;
+      // A signal is no reason to give the memory back.
+      while (spot.load() == idle_state::parked &&
+             os::futex_wait_until(&spot.word(), parked, until) == EINTR) {
+      }
+      if (!spot.is_notified() && os::now_ns() >= until)
         give_memory_back();
     }
     note(trace::event::unpark, nullptr);

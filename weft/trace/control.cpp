@@ -21,6 +21,7 @@
 #include "weft/base/assert.hpp"
 #include "weft/base/knob.hpp"
 #include "weft/os/clock.hpp"
+#include "weft/os/interruptible.hpp"
 #include "weft/os/kernel_thread.hpp"
 #include "weft/trace/control_socket.hpp"
 #include "weft/trace/output_file.hpp"
@@ -78,7 +79,7 @@ class control_server {
       for (std::size_t i = 0; i < most_clients; ++i) {
         waits[i + 1] = {clients_[i].connection, POLLIN, 0}; // -1 is passed over
       }
-      if (::poll(waits.data(), waits.size(), -1) < 0) {
+      if (os::interruptible([&] { return ::poll(waits.data(), waits.size(), -1); }) < 0) {
         pause_after_error();
         continue;
       }
@@ -102,7 +103,8 @@ class control_server {
   }
 
   void admit() noexcept {
-    const int connection = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+    const int connection =
+        os::interruptible([this] { return ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC); });
     if (connection < 0) {
       return pause_after_error();
     }
@@ -120,7 +122,8 @@ class control_server {
 
   void hear(client& c) noexcept {
     const auto room = c.requests.room();
-    const ssize_t now = ::recv(c.connection, room.data(), room.size(), MSG_DONTWAIT);
+    const ssize_t now = os::interruptible(
+        [&] { return ::recv(c.connection, room.data(), room.size(), MSG_DONTWAIT); });
     if (now < 0 && (errno == EAGAIN || errno == EINTR)) {
       return;
     }
@@ -198,9 +201,10 @@ class control_server {
     return out.close() == 0; // else part of it is out
   }
 
-  // A client that does not take an answer is noticed when it hangs up.
+  // A client that does not take an answer is noticed when it hangs up. A send with a time limit is not
+  // restarted after SIGSTOP, which no mask keeps off.
   static void answer(int connection, const char* text) noexcept {
-    static_cast<void>(::send(connection, text, std::strlen(text), MSG_NOSIGNAL));
+    os::uninterrupted([=] { return ::send(connection, text, std::strlen(text), MSG_NOSIGNAL); });
   }
 
   int listener_ = -1;

@@ -11,6 +11,7 @@
 #include <cstdio>
 
 #include "weft/base/knob.hpp"
+#include "weft/os/interruptible.hpp"
 
 namespace weft::trace {
 namespace {
@@ -39,7 +40,8 @@ int open_folder_at(const char* path) noexcept {
   if (::mkdir(path, 0700) != 0 && errno != EEXIST) {
     return -1;
   }
-  const int folder = ::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  const int folder =
+      os::uninterrupted([=] { return ::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); });
   if (folder < 0) {
     return -1;
   }
@@ -129,8 +131,11 @@ int connect_to_control(pid_t process) noexcept {
   }
   const sockaddr_un address = address_in(folder, process);
   const int connection = new_socket();
-  if (connection < 0 ||
-      ::connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+  // Of a Unix socket nothing is under way when a signal has ended its connect(2).
+  const auto connect = [&] {
+    return ::connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  };
+  if (connection < 0 || os::uninterrupted(connect) != 0) {
     close_quietly(folder);
     if (connection >= 0) {
       close_quietly(connection);

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <new>
 
+#include "weft/os/interruptible.hpp"
+
 namespace weft::trace {
 namespace {
 
@@ -27,7 +29,7 @@ int output_file::create(const char* path) noexcept {
   if (buffer_ == nullptr) {
     return error_ = ENOMEM;
   }
-  file_ = ::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  file_ = os::uninterrupted([=] { return ::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666); });
   if (file_ < 0) {
     error_ = errno;
   }
@@ -83,10 +85,10 @@ void output_file::put(const void* begin, std::size_t bytes) noexcept {
 void output_file::flush() noexcept {
   std::size_t done = 0;
   while (done < used_ && error_ == 0) {
-    const ssize_t now = ::write(file_, buffer_ + done, used_ - done);
+    const ssize_t now = os::uninterrupted([&] { return ::write(file_, buffer_ + done, used_ - done); });
     if (now > 0) {
       done += static_cast<std::size_t>(now);
-    } else if (now == 0 || errno != EINTR) {
+    } else {
       error_ = now == 0 ? EIO : errno;
     }
   }
@@ -96,9 +98,8 @@ void output_file::flush() noexcept {
 int output_file::close() noexcept {
   if (file_ >= 0) {
     flush();
-    if (::close(file_) != 0 && error_ == 0) {
-      error_ = errno;
-    }
+    const int error = os::close_descriptor(file_);
+    error_ = error_ != 0 ? error_ : error;
     file_ = -1;
   }
   delete[] buffer_;

@@ -12,6 +12,7 @@
 #include <string>
 #include <system_error>
 
+#include "weft/os/interruptible.hpp"
 #include "weft/trace/output_file.hpp"
 
 namespace weft::trace {
@@ -143,13 +144,14 @@ int read_all(int file, std::vector<std::uint64_t>& words, std::size_t& bytes) {
     if (bytes == words.size() * 8) {
       words.resize(words.size() * 2);
     }
-    const ssize_t now =
-        ::read(file, reinterpret_cast<std::byte*>(words.data()) + bytes, words.size() * 8 - bytes);
+    const ssize_t now = os::uninterrupted([&] {
+      return ::read(file, reinterpret_cast<std::byte*>(words.data()) + bytes, words.size() * 8 - bytes);
+    });
     if (now > 0) {
       bytes += static_cast<std::size_t>(now);
     } else if (now == 0) {
       return 0;
-    } else if (errno != EINTR) {
+    } else {
       return errno;
     }
   }
@@ -227,7 +229,7 @@ recording read_raw(const char* path) {
   const auto refuse = [path](int error, const std::string& why) {
     throw std::system_error(error, std::generic_category(), "weft: " + std::string(path) + why);
   };
-  const int file = ::open(path, O_RDONLY | O_CLOEXEC);
+  const int file = os::uninterrupted([=] { return ::open(path, O_RDONLY | O_CLOEXEC); });
   if (file < 0) {
     refuse(errno, " cannot be read");
   }

@@ -22,6 +22,7 @@
 #include "weft/base/fence.hpp"
 #include "weft/base/knob.hpp"
 #include "weft/os/clock.hpp"
+#include "weft/os/interruptible.hpp"
 #include "weft/trace/control.hpp"
 #include "weft/trace/file_form.hpp"
 
@@ -327,7 +328,7 @@ void session::start_as_environment_says() noexcept {
   }
   // At exit nobody is left to catch an error, so it is said now. An existing file keeps its content until
   // then.
-  const int file = ::open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  const int file = os::uninterrupted([=] { return ::open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666); });
   if (file < 0) {
     base::warn("WEFT_TRACE=%s: %s; nothing is traced", path, std::strerror(errno));
     return;

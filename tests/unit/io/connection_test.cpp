@@ -2,6 +2,10 @@
 // Listening, connecting, very many connections.
 #include "tests/unit/io/fixture.hpp"
 
+#include "weft/os/fault.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/un.h>
 
 namespace weft::testing {
@@ -69,6 +73,65 @@ TEST_P(connection, refused) {
   EXPECT_EQ(error_of([&] { io::connect(made, reinterpret_cast<sockaddr*>(&nobody), sizeof nobody, never); }),
             std::errc::connection_refused);
   pair::close(made);
+}
+
+// A TCP socket that has no room for one more, until it is asked to take them: the kernel sends SYN again a
+// second later, and so long connecting goes on.
+struct full_listener : listener {
+  full_listener() {
+    EXPECT_EQ(::listen(socket, 0), 0);
+    for (pollfd writable{start(), POLLOUT, 0}; ::poll(&writable, 1, 20) == 1; writable.fd = start()) {
+    }
+    EXPECT_EQ(::fcntl(socket, F_SETFL, O_NONBLOCK), 0);
+  }
+  ~full_listener() {
+    for (const int end : ends)
+      ::close(end);
+  }
+  int start() {
+    ends.push_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    ::connect(ends.back(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    return ends.back();
+  }
+  void take() {
+    for (int end; (end = ::accept4(socket, nullptr, nullptr, SOCK_CLOEXEC)) >= 0;)
+      ends.push_back(end);
+  }
+  std::vector<int> ends;
+};
+
+// Whoever waits goes on after a signal, after the end of the kernel thread that began to connect, and where
+// O_NONBLOCK is set.
+TEST_P(connection, slow_ones) {
+  full_listener l;
+  os::fail_every(os::fault_site::interrupted, 2, EINTR);
+  constexpr int count = 6;
+  std::atomic<int> done{0};
+  thread all[count];
+  for (int i = 0; i < count; ++i) {
+    all[i] = thread([&, i] {
+      int made = io::socket(AF_INET, SOCK_STREAM | (i % 2 == 0 ? SOCK_NONBLOCK : 0), 0);
+      std::error_code error;
+      io::connect(made, reinterpret_cast<const sockaddr*>(&l.address), sizeof l.address, error, never);
+      EXPECT_FALSE(error) << i << ": " << error.message();
+      sockaddr_in peer{};
+      socklen_t size = sizeof peer;
+      EXPECT_EQ(::getpeername(made, reinterpret_cast<sockaddr*>(&peer), &size), 0) << i;
+      pair::close(made);
+      ++done;
+    });
+  }
+  this_thread::sleep_for(20ms);
+  EXPECT_EQ(done, 0) << "they were to be slow";
+  runtime::set_worker_count(1);
+  this_thread::sleep_for(20ms);
+  EXPECT_EQ(done, 0) << "still";
+  runtime::set_worker_count(workers());
+  EXPECT_TRUE(eventually([&] { return l.take(), done == count; }));
+  for (thread& t : all)
+    t.join();
+  os::disarm_faults();
+  EXPECT_GT(os::fault_hits(os::fault_site::interrupted), 0U);
 }
 
 TEST_P(connection, several_threads_accept) {

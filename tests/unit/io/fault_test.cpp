@@ -70,5 +70,45 @@ TEST_P(failing, no_timer) {
   EXPECT_EQ(io::read(ends[0], text, 1, never), 1U);
 }
 
+// What the kernel refuses while the worker that asked goes to sleep is handed in again by whoever sleeps in
+// the event source, without a limit until then.
+TEST_P(failing, refused_submissions_are_made_again) {
+  pair quiet(make_sockets());
+  pair ends(make_sockets());
+  char text[1];
+  thread sleeper([&] { io::read(quiet[0], text, 1, never); });
+  this_thread::sleep_for(100ms); // now all workers sleep, one of them in the event source
+  std::thread other([&] {
+    std::this_thread::sleep_for(100ms);
+    os::disarm_faults();
+    EXPECT_EQ(::write(ends[1], "x", 1), 1);
+  });
+  os::fail_after(os::fault_site::submission, 0, EAGAIN);
+  EXPECT_EQ(read_exactly(ends[0], 1), "x");
+  other.join();
+  if (static_cast<io::source*>(runtime::default_group().waiting_source())->kind() == io::mechanism::uring) {
+    EXPECT_GT(os::fault_hits(os::fault_site::submission), 0U);
+  }
+  io::write(quiet[1], "y", 1);
+  sleeper.join();
+}
+
+// A thread that still waits when the runtime stops has no request left that could write to its stack.
+TEST(stopping, is_not_over_with_a_signal_while_requests_are_on_their_way) {
+  ASSERT_TRUE(runtime::start({.workers = 1, .io = io::mechanism::uring}));
+  std::array<int, 2> ends = make_sockets();
+  static char text[1];
+  thread([end = ends[0]] { io::read(end, text, 1); }).detach();
+  this_thread::sleep_for(5ms);
+  os::fail_every(os::fault_site::interrupted, 2, EINTR);
+  EXPECT_TRUE(runtime::stop());
+  os::disarm_faults();
+  EXPECT_GT(os::fault_hits(os::fault_site::interrupted), 0U);
+  EXPECT_EQ(::write(ends[1], "x", 1), 1);
+  EXPECT_EQ(::recv(ends[0], text, 1, MSG_DONTWAIT), 1) << "somebody has taken what came after the end";
+  for (const int end : ends)
+    ::close(end);
+}
+
 } // namespace
 } // namespace weft::testing

@@ -40,6 +40,18 @@ TEST_F(fault_injection, every_call_after_n_fails) {
   EXPECT_EQ(fault_hits(fault_site::timer_create), 3U);
 }
 
+TEST_F(fault_injection, each_nth_call_fails) {
+  fail_every(fault_site::memory, 3, ENOMEM);
+  const std::vector<int> expected{0, 0, ENOMEM, 0, 0, ENOMEM, 0};
+  for (const int error : expected) {
+    EXPECT_EQ(fault(fault_site::memory), error);
+  }
+  EXPECT_EQ(fault_hits(fault_site::memory), 2U);
+  fail_after(fault_site::memory, 0, ENOMEM);
+  EXPECT_EQ(fault(fault_site::memory), ENOMEM) << "armed anew, it is every one again";
+  EXPECT_EQ(fault(fault_site::memory), ENOMEM);
+}
+
 TEST_F(fault_injection, sites_are_independent) {
   fail_after(fault_site::mmap, 0, ENOMEM);
   EXPECT_EQ(fault(fault_site::madvise), 0);
