@@ -119,8 +119,8 @@ TEST(request_parser, an_empty_chunked_body) {
   EXPECT_EQ(s.left, 0U);
 }
 
-// The line of a last chunk that is too long, and wrong as well, with the end of a message after it: it is refused for its
-// length also where all has come at once.
+// The line of a last chunk that is too long, and wrong as well, with the end of a message after it: it is
+// refused for its length also where all has come at once.
 TEST(request_parser, the_line_of_a_chunk_that_is_too_long) {
   const limits l = small_limits();
   const seen s = parse_all_ways("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0 " +

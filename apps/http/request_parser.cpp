@@ -208,8 +208,8 @@ request_parser::progress request_parser::step_head(std::string_view text) {
   return {outcome::head, end};
 }
 
-// The shortest end of a chunked body. Beast asserts that it is given no less than that once it has seen
-// the line of the last chunk, which alone is three bytes of an empty body.
+// The shortest end of a chunked body. Beast asserts that it is given no less than that once it has seen the
+// line of the last chunk, which alone is three bytes of an empty body.
 constexpr std::size_t bytes_of_last_chunk = std::string_view("0\r\n\r\n").size();
 
 request_parser::progress request_parser::step_body(std::string_view text) {
@@ -219,8 +219,8 @@ request_parser::progress request_parser::step_body(std::string_view text) {
     const std::size_t left = text.size() - consumed;
     if (left == 0 || (m.chunked() && left < bytes_of_last_chunk))
       return {outcome::need_more, consumed};
-    // No more at a time than the line of a chunk or a trailer may have: what is refused as too long does not depend on how
-    // much has come.
+    // No more at a time than the line of a chunk or a trailer may have: what is refused as too long does not
+    // depend on how much has come.
     const std::size_t given = std::min(left, limits_.head_bytes);
     beast::error_code error;
     const std::size_t taken = m.put(boost::asio::const_buffer(text.data() + consumed, given), error);
