@@ -116,10 +116,11 @@ class donors final : public sched::tls_lender {
   }
   void make_fresh() noexcept {
     int error = 0;
-    while (error == 0 && fresh_count() < fresh_wanted_.load_relaxed() && has_room())
+    while (error == 0 && is_short_of_fresh() && has_room())
       error = make(fresh_, 1);
     if (error != 0)
       fresh_error_.store_relaxed(error);
+    fresh_asked_.store_release(false); // pairs with the exchange in bind(), which then finds the error
     fresh_calls_.fetch_add_release(1); // pairs with the acquire in await_bound()
     os::futex_wake(&fresh_calls_, INT_MAX);
   }
@@ -134,16 +135,22 @@ class donors final : public sched::tls_lender {
 
   sched::tls_block* bind(bool first) override {
     bool full = false;
-    sched::tls_block* const block = take_fresh(full);
-    if (block == nullptr && !full && fresh_error_.load_relaxed() == 0) {
-      fresh_wanted_.fetch_add_relaxed(first ? 1 : 0);
-      ask_creator(bound_donors_wanted);
-      return nullptr;
+    if (sched::tls_block* const block = take_fresh(first, full))
+      return block;
+    if (!full && fresh_error_.load_relaxed() == 0) {
+      // Once a turn of the creator's, and not after one that has failed: one more that succeeds would leave
+      // the error to whoever asks next. Who is counted too late for a turn asks after its end.
+      const bool asks = !fresh_asked_.exchange_acq_rel(true); // pairs with the release in make_fresh()
+      if (!asks || fresh_error_.load_relaxed() == 0) {
+        fresh_wanted_.fetch_add_relaxed(first ? 1 : 0);
+        if (asks)
+          ask_creator(bound_donors_wanted);
+        return nullptr;
+      }
+      fresh_asked_.store_relaxed(false);
     }
     if (!first)
       fresh_wanted_.fetch_sub_relaxed(1);
-    if (block != nullptr)
-      return block;
     if (const int error = fresh_error_.exchange_relaxed(0))
       throw std::system_error(error, std::generic_category(),
                               "weft: no kernel thread to lend its thread-local storage");
@@ -240,6 +247,7 @@ class donors final : public sched::tls_lender {
     ready_.store_relaxed(false);
     failed_.store_relaxed(false);
     fresh_error_.store_relaxed(0);
+    fresh_asked_.store_relaxed(false);
   }
   // The parent's are leaked: their kernel threads are not here.
   void forget_after_fork() noexcept { ::new (static_cast<void*>(this)) donors; }
@@ -249,17 +257,28 @@ class donors final : public sched::tls_lender {
   bool has_room() noexcept { return count_.load_relaxed() < static_cast<std::size_t>(donors_knob.get()); }
   std::uint32_t fresh_count() noexcept {
     const std::scoped_lock held(lock_);
+    return fresh_count_locked();
+  }
+  // Both under the lock with which one is taken and no longer waited for: or one more would be made for who
+  // has one, and what comes of that be told to whoever asks next.
+  bool is_short_of_fresh() noexcept {
+    const std::scoped_lock held(lock_);
+    return fresh_count_locked() < fresh_wanted_.load_relaxed();
+  }
+  std::uint32_t fresh_count_locked() const noexcept {
     std::uint32_t count = 0;
     for (const sched::tls_block* b = fresh_; b != nullptr; b = b->next)
       ++count;
     return count;
   }
-  // Null and `full`: there is none, nor room for more.
-  sched::tls_block* take_fresh(bool& full) noexcept {
+  // Null and `full`: there is none, nor room for more. `first`: the caller has not waited for one.
+  sched::tls_block* take_fresh(bool first, bool& full) noexcept {
     const std::scoped_lock held(lock_); // with which one is counted when it is listed
     sched::tls_block* const block = fresh_;
-    if (block != nullptr)
+    if (block != nullptr) {
       fresh_ = std::exchange(block->next, nullptr);
+      fresh_wanted_.fetch_sub_relaxed(first ? 0 : 1);
+    }
     full = !has_room();
     return block;
   }
@@ -309,6 +328,7 @@ class donors final : public sched::tls_lender {
   base::atomic<bool> failed_{false};            // the last time that more were wanted
   base::atomic<int> fresh_error_{0};            // for whoever asks next
   base::atomic<std::uint32_t> fresh_wanted_{0}; // who asked and waits
+  base::atomic<bool> fresh_asked_{false};       // the creator has a turn for them before it, or under way
   base::atomic<std::uint32_t> fresh_calls_{0};  // a futex: how often some were made to bind
   base::atomic<std::size_t> count_{0};
   base::spin_lock lock_;
