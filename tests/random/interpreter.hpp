@@ -297,6 +297,9 @@ class interpreter {
     } marked{inside_[held.lock], std::exchange(inside_[held.lock], t + 1), record_, t + 1, held.lock};
     record_.check(marked.before == 0 || marked.before == t + 1,
                   "a second thread is in what is guarded by lock", held.lock);
+    // Who is in without the lock stays, until others have come: else a busy machine seldom shows it.
+    for (int turns = held.skipped ? 50 : 0; turns > 0; --turns)
+      machine_.yield(0);
     record_.guarded[held.lock] += i.n;
     carry_out(i.body, t);
   }
