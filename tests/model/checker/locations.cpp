@@ -110,6 +110,8 @@ void engine::plain_write(const void* address) noexcept {
 void engine::log(const char* what, std::memory_order order, const void* address, word value, word second,
                  bool stale) {
   events_.push_back({current_, what, order, address, value, second, stale});
+  if (!options_.merge)
+    return; // nobody asks whether it has found the same again
   std::uint64_t found = reinterpret_cast<std::uintptr_t>(what);
   found = mix(mix(mix(found, reinterpret_cast<std::uintptr_t>(address)), value), second);
   me().round = mix(me().round, found);

@@ -56,6 +56,7 @@ class thread {
   bool joined_ = false;
 };
 
+/// What calls that have returned left below the caller's frame.
 void clear_stack() noexcept;
 
 /// Calls f() so that it leaves nothing on the stack: two executions that differ in what it found, and not in

@@ -10,19 +10,23 @@
 
 namespace weft::model {
 
-// What an operation of the checker has left on the stack makes no difference to what runs there next.
 namespace {
-[[gnu::noinline]] void clear_stack_below() noexcept {
-  constexpr std::size_t enough = 1024;
-  char frames[enough];
-  std::memset(frames, 0, enough);
+
+// What stands below the caller's frame, for so many bytes.
+template <std::size_t Bytes>
+[[gnu::noinline]] void clear_below() noexcept {
+  char frames[Bytes];
+  std::memset(frames, 0, Bytes);
   asm volatile("" : : "r"(frames) : "memory");
 }
+
+// What an operation of the checker has left on the stack makes no difference to what runs there next.
 struct leaves_nothing {
   leaves_nothing() = default;
   leaves_nothing(const leaves_nothing&) = delete;
-  ~leaves_nothing() { clear_stack_below(); }
+  ~leaves_nothing() { clear_below<1024>(); }
 };
+
 } // namespace
 
 bool active() noexcept {
@@ -237,11 +241,8 @@ result explore(const options& how, const std::function<void()>& body, bool quiet
   return outcome;
 }
 
-[[gnu::noinline]] void clear_stack() noexcept {
-  constexpr std::size_t enough = 8192;
-  char frames[enough];
-  std::memset(frames, 0, enough);
-  asm volatile("" : : "r"(frames) : "memory");
+void clear_stack() noexcept {
+  clear_below<8192>();
 }
 
 thread::thread(std::function<void()> body) : id_(engine::get().spawn(std::move(body))) {}
