@@ -31,19 +31,20 @@ pool* class_pool::of_class(unsigned c) noexcept {
   return c == high_class ? high_ : high_->low_.get();
 }
 
-namespace {
-
-// The loop of a worker takes what it has pushed itself, such as a thread that yielded.
-bool pusher_looks_itself(const pool& p) noexcept {
-  worker& w = here();
-  return on_worker() && w.current == &w.loop_unit && p.size() <= 1;
+bool class_pool::is_served_by(const worker& w) const noexcept {
+  const server_list* workers = servers();
+  return workers != nullptr && std::ranges::find(*workers, &w) != workers->end();
 }
 
-} // namespace
+// A worker of another group leaves here who migrates, and does not look.
+bool class_pool::pusher_looks_itself() const noexcept {
+  const worker& w = here();
+  return on_worker() && w.current == &w.loop_unit && size() <= 1 && is_served_by(w);
+}
 
 void class_pool::do_push(descriptor& u) {
   shared_pool::do_push(u); // GONE: u may run already
-  if (!pusher_looks_itself(*this))
+  if (!pusher_looks_itself())
     kick();
 }
 
@@ -53,18 +54,13 @@ void class_pool::do_forget() {
     low_->forget_after_fork();
 }
 
-namespace {
-
-// The running thread of the pushing worker itself leaves when it goes back to user mode. True: it will do so
-// for this push.
-bool pusher_leaves(unsigned pushed) noexcept {
+bool class_pool::pusher_leaves() noexcept {
   worker& w = here();
   if (!on_worker() || w.current->home == nullptr || user_mode::of(*w.current) == nullptr)
     return false;
-  return w.current->home->priority_class() > pushed && w.kicked.exchange_acq_rel(1) == 0;
+  return w.current->home->priority_class() > priority_class() && is_served_by(w) &&
+         w.kicked.exchange_acq_rel(1) == 0;
 }
-
-} // namespace
 
 void class_pool::kick() noexcept {
   const unsigned pushed = priority_class();
@@ -81,7 +77,7 @@ void class_pool::kick() noexcept {
     return;
   if (empty())
     return; // one that was idle has it by now
-  if (pusher_leaves(pushed))
+  if (pusher_leaves())
     return;
   for (worker* w : *workers) {
     if (w->user_mode_serial.load_relaxed() == 0)

@@ -49,6 +49,12 @@ class WEFT_API class_pool final : public shared_pool {
 
  private:
   explicit class_pool(class_pool& high);
+  // The loop of a worker that serves this pool takes what it has pushed, such as a thread that yielded.
+  [[nodiscard]] bool pusher_looks_itself() const noexcept;
+  // The running thread of a pushing worker that serves this pool leaves when it goes back to user mode. True:
+  // it will do so for this push.
+  bool pusher_leaves() noexcept;
+  [[nodiscard]] bool is_served_by(const worker& w) const noexcept; // RACY: as servers()
 
   class_pool* const high_;
   const std::shared_ptr<class_pool> low_; // null: this is one

@@ -299,6 +299,55 @@ TEST_P(kicks, one_from_another_worker_starts_while_a_low_one_spins) {
   spinner.join();
 }
 
+// The loop of the other group's worker pushes who migrates, and does not look at what it pushed.
+TEST_P(kicks, one_that_migrates_from_another_group_starts_while_a_low_one_spins) {
+  start(1);
+  group_options one;
+  one.workers = 1;
+  worker_group beside(one);
+  std::atomic<bool> spinning{false}, over{false};
+  thread spinner(preemptible_low(), [&] {
+    spinning = true;
+    spin_until(over);
+  });
+  thread_attributes there;
+  there.pool = &beside.next_pool();
+  thread comes(there, [&] {
+    while (!spinning)
+      this_thread::yield();
+    this_thread::migrate_to(pool_of(0));
+    over = true;
+  });
+  comes.join();
+  spinner.join();
+}
+
+// A low thread of the other group does not leave for it: it does not serve the pool.
+TEST_P(kicks, one_that_a_low_thread_of_another_group_starts_starts_while_a_low_one_spins) {
+  start(1);
+  group_options one;
+  one.workers = 1;
+  one.pools = arrangement::priorities;
+  worker_group beside(one);
+  std::atomic<bool> spinning{false}, over{false};
+  thread spinner(preemptible_low(), [&] {
+    spinning = true;
+    spin_until(over);
+  });
+  thread_attributes there = preemptible_low();
+  there.pool = &beside.next_pool();
+  thread starter(there, [&] {
+    spin_until(spinning);
+    thread_attributes here = high();
+    here.pool = &pool_of(0);
+    thread t(here, [&] { over = true; });
+    spin_until(over);
+    t.join();
+  });
+  starter.join();
+  spinner.join();
+}
+
 TEST_P(kicks, a_low_thread_leaves_by_itself_for_what_it_has_pushed) {
   start(1);
   const std::size_t before = sent();
