@@ -14,7 +14,6 @@
 namespace weft {
 namespace {
 
-using model::bounds;
 using model::check;
 using model::expect_fails;
 using model::expect_passes;
@@ -130,7 +129,7 @@ TEST_P(deque_model, two_items_two_thieves) {
 
 /// Three threads, two operations each.
 TEST_P(deque_model, three_items_two_thieves_twice) {
-  expect_passes(bounds(2, 1), [payer = GetParam()] { pops_against_thieves(payer, 3, 2, 2, 2); });
+  expect_passes(model::exhaustively(), [payer = GetParam()] { pops_against_thieves(payer, 3, 2, 2, 2); });
 }
 
 void push_is_published(fence_payer payer) {
@@ -145,11 +144,11 @@ void push_is_published(fence_payer payer) {
 }
 
 TEST_P(deque_model, push_is_published) {
-  expect_passes(bounds(3, 3), [payer = GetParam()] { push_is_published(payer); });
+  expect_passes(model::exhaustively(), [payer = GetParam()] { push_is_published(payer); });
 }
 
 TEST_P(deque_model, a_popped_and_pushed_slot_is_not_stolen_stale) {
-  expect_passes(bounds(3, 3), [payer = GetParam()] {
+  expect_passes(model::exhaustively(), [payer = GetParam()] {
     fixture<queue::deque_fences> f(payer);
     f.push(0);
     {
@@ -176,7 +175,7 @@ void growth_against_a_thief(fence_payer payer) {
 }
 
 TEST_P(deque_model, growth_against_a_thief) {
-  expect_passes(bounds(3, 3), [payer = GetParam()] { growth_against_a_thief(payer); });
+  expect_passes(model::exhaustively(), [payer = GetParam()] { growth_against_a_thief(payer); });
 }
 
 void wrap_around(fence_payer payer) {
@@ -192,11 +191,11 @@ void wrap_around(fence_payer payer) {
 }
 
 TEST_P(deque_model, wrap_around_reuses_a_slot_only_after_its_thief) {
-  expect_passes(bounds(3, 3), [payer = GetParam()] { wrap_around(payer); });
+  expect_passes(model::exhaustively(), [payer = GetParam()] { wrap_around(payer); });
 }
 
 TEST_P(deque_model, pop_bottom_if_against_a_thief) {
-  expect_passes(bounds(3, 3), [payer = GetParam()] {
+  expect_passes(model::exhaustively(), [payer = GetParam()] {
     fixture<queue::deque_fences> f(payer);
     item* const first = f.book.make(0);
     item* const second = f.book.make(1);
@@ -217,7 +216,7 @@ TEST_P(deque_model, pop_bottom_if_against_a_thief) {
 }
 
 TEST_P(deque_model, owner_takes_the_oldest_against_a_thief) {
-  expect_passes(bounds(3, 3), [payer = GetParam()] {
+  expect_passes(model::exhaustively(), [payer = GetParam()] {
     fixture<queue::deque_fences> f(payer);
     f.push(0);
     f.push(1);
@@ -231,7 +230,7 @@ TEST_P(deque_model, owner_takes_the_oldest_against_a_thief) {
 }
 
 TEST_P(deque_model, payer_changes_in_flight) {
-  expect_passes(bounds(3, 2), [payer = GetParam()] {
+  expect_passes(model::exhaustively(), [payer = GetParam()] {
     fixture<queue::deque_fences> f(payer);
     const fence_payer other = payer == fence_payer::owner ? fence_payer::thief : fence_payer::owner;
     f.push(0);
@@ -247,7 +246,7 @@ TEST_P(deque_model, payer_changes_in_flight) {
 }
 
 TEST_P(deque_model, payer_changes_there_and_back) {
-  expect_passes(bounds(3, 2), [payer = GetParam()] {
+  expect_passes(model::exhaustively(), [payer = GetParam()] {
     fixture<queue::deque_fences> f(payer);
     const fence_payer other = payer == fence_payer::owner ? fence_payer::thief : fence_payer::owner;
     f.push(0);
@@ -266,7 +265,7 @@ TEST_P(deque_model, payer_changes_there_and_back) {
 }
 
 TEST_P(deque_model, a_lost_race_changes_nothing) {
-  expect_passes(bounds(3, 2), [payer = GetParam()] {
+  expect_passes(model::exhaustively(), [payer = GetParam()] {
     fixture<queue::deque_fences> f(payer);
     f.push(0);
     f.push(1);
@@ -310,7 +309,7 @@ struct mixed : queue::deque_fences {
 
 template <class Fences>
 void expect_broken(fence_payer payer) {
-  expect_fails(bounds(3, 3), "taken twice", [=] { pops_against_thieves<Fences>(payer, 2, 2, 1, 2); });
+  expect_fails(model::exactly(3, 3), "taken twice", [=] { pops_against_thieves<Fences>(payer, 2, 2, 1, 2); });
 }
 
 TEST(deque_mutation, heavy_fence_weakened_to_a_full_one) {

@@ -154,7 +154,7 @@ class engine {
   std::uint64_t hash_of_state() noexcept;
   std::uint64_t hash_of_what_runs(unsigned id) noexcept;
   std::uint64_t hash_of_views(unsigned id) noexcept;
-  view known_to_all() const noexcept;
+  view known_to_all_but(unsigned one) const noexcept;
   void tell_views_apart() noexcept;
   unsigned who_is_woken_before(unsigned id) const noexcept;
   [[gnu::noinline]] void note_stance() noexcept;

@@ -103,8 +103,7 @@ void engine::plain_write(const void* address) noexcept {
       race("plain write", address, id);
     }
   }
-  record.writer = current_;
-  record.write_clock = clock[current_];
+  record = {current_, clock[current_], {}}; // who does not know of a read before does not know of this
 }
 
 void engine::log(const char* what, std::memory_order order, const void* address, word value, word second,

@@ -170,22 +170,31 @@ void memory::visit_live(const views_told_apart& views, const location_names& nam
       continue;
     const auto oldest = static_cast<std::size_t>(views.known_to_all().seen[at]);
     for (std::size_t index = oldest; index < stores.size(); ++index)
-      visit(names[at], stores[index], index - oldest);
+      visit(at, index);
   }
 }
 
-void memory::note_clocks(views_told_apart& views, const location_names& names) const noexcept {
-  visit_live(views, names, [&](std::uint64_t, const store_record& made, std::size_t) {
-    views.note(made.published);
-  });
+// Whoever may still read a store that is not the newest has seen nothing newer of its location.
+view memory::known_to_readers(const readers& live, std::size_t location, std::size_t store) noexcept {
+  view known = view::top();
+  for (const view* const each : live) {
+    if (static_cast<std::size_t>(each->seen[location]) <= store)
+      known.meet(*each);
+  }
+  return known;
 }
 
-std::uint64_t memory::hash(const views_told_apart& views, const location_names& names) const noexcept {
-  std::uint64_t sum = views.hash(sequential_, names, count_);
-  visit_live(views, names, [&](std::uint64_t name, const store_record& made, std::size_t place) {
+std::uint64_t memory::hash(const views_told_apart& views, const location_names& names,
+                           const readers& live) const noexcept {
+  std::uint64_t sum = views.hash(sequential_, views.known_to_all(), names, count_);
+  visit_live(views, names, [&](std::size_t at, std::size_t index) {
+    const auto& stores = locations_[at].stores;
+    const store_record& made = stores[index];
+    const std::size_t place = index - static_cast<std::size_t>(views.known_to_all().seen[at]);
     const bool bound = made.replaces && place != 0; // nothing comes before the oldest in any case
-    sum += mix(mix(name, mix(made.value, 2 * place + (bound ? 1 : 0))),
-               views.hash(made.published, names, count_));
+    const view& known = index + 1 == stores.size() ? views.known_to_all() : known_to_readers(live, at, index);
+    sum += mix(mix(names[at], mix(made.value, 2 * place + (bound ? 1 : 0))),
+               views.hash(made.published, known, names, count_));
   });
   return sum;
 }

@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace weft::model {
@@ -67,9 +68,11 @@ class memory {
 
   int locations() const noexcept { return count_; }
 
+  /// What the threads know that have not finished.
+  using readers = std::span<const view* const>;
   /// Of what some thread can still find. `names`: of the locations; those without one are gone.
-  void note_clocks(views_told_apart& views, const location_names& names) const noexcept;
-  std::uint64_t hash(const views_told_apart& views, const location_names& names) const noexcept;
+  std::uint64_t hash(const views_told_apart& views, const location_names& names,
+                     const readers& live) const noexcept;
 
   /// The two sides of the construction rule: an access must happen after the constructor.
   bool constructed_before(const thread_memory& by, int location) const noexcept;
@@ -86,6 +89,7 @@ class memory {
     std::uint32_t constructor_clock;
   };
 
+  static view known_to_readers(const readers& live, std::size_t location, std::size_t store) noexcept;
   template <class Visit>
   void visit_live(const views_told_apart& views, const location_names& names, Visit visit) const;
   void acquire_from(thread_memory& by, const store_record& from, std::memory_order order) noexcept;

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstring>
 #include <cxxabi.h>
-#include <limits>
 
 // Where the static variables of the program lie.
 extern "C" char __data_start[]; // NOLINT
@@ -37,34 +36,20 @@ void engine::note_stance() noexcept {
   me().stance = static_cast<const char*>(__builtin_frame_address(0));
 }
 
-view engine::known_to_all() const noexcept {
-  view known;
-  known.seen.fill(std::numeric_limits<std::int16_t>::max());
-  known.clock.fill(std::numeric_limits<std::uint32_t>::max());
+// What all know that have not finished, but for one of them, if it is one.
+view engine::known_to_all_but(unsigned one) const noexcept {
+  view known = view::top();
   for (unsigned id = 0; id < count_; ++id) {
-    const thread_state& t = threads_[id];
-    if (t.status == thread_status::finished)
-      continue;
-    for (std::size_t i = 0; i < max_locations; ++i)
-      known.seen[i] = std::min(known.seen[i], t.memory.now.seen[i]);
-    for (std::size_t i = 0; i < max_threads; ++i)
-      known.clock[i] = std::min(known.clock[i], t.memory.now.clock[i]);
+    if (id != one && threads_[id].status != thread_status::finished)
+      known.meet(threads_[id].memory.now);
   }
   return known;
 }
 
 void engine::tell_views_apart() noexcept {
-  views_.start(known_to_all());
-  for (unsigned id = 0; id < count_; ++id) {
-    const thread_state& t = threads_[id];
-    views_.note(t.memory.now);
-    if (t.status == thread_status::finished)
-      continue;
-    views_.note(t.memory.release_fence);
-    views_.note(t.memory.acquire_pending);
-    views_.note(t.token_view);
-  }
-  memory_.note_clocks(views_, names_);
+  views_.start(known_to_all_but(max_threads));
+  for (unsigned id = 0; id < count_; ++id)
+    views_.note(id, threads_[id].memory.now.clock[id]);
   plain_.each([this](const void*, const plain_record& r) {
     views_.note(r.writer, r.write_clock);
     for (unsigned id = 0; id < count_; ++id)
@@ -76,15 +61,17 @@ void engine::tell_views_apart() noexcept {
   views_.rank();
 }
 
+// Of what a thread may take over later, what it does not know yet; of what others may take over from it, what
+// one of them does not know.
 std::uint64_t engine::hash_of_views(unsigned id) noexcept {
   const thread_state& t = threads_[id];
   const int locations = memory_.locations();
-  std::uint64_t sum = views_.hash(t.memory.now, names_, locations);
+  std::uint64_t sum = views_.hash(t.memory.now, views_.known_to_all(), names_, locations);
   if (t.status == thread_status::finished)
     return sum;
-  sum = mix(sum, views_.hash(t.memory.release_fence, names_, locations));
-  sum = mix(sum, views_.hash(t.memory.acquire_pending, names_, locations));
-  sum = mix(sum, views_.hash(t.token_view, names_, locations));
+  sum = mix(sum, views_.hash(t.memory.release_fence, known_to_all_but(id), names_, locations));
+  sum = mix(sum, views_.hash(t.memory.acquire_pending, t.memory.now, names_, locations));
+  sum = mix(sum, views_.hash(t.token_view, t.memory.now, names_, locations));
   std::uint64_t reads = 0; // which locations are read afresh
   for (std::size_t i = 0; i < static_cast<std::size_t>(locations); ++i)
     reads += t.memory.read_at[i] == 0 || names_[i] == 0
@@ -130,7 +117,13 @@ std::uint64_t engine::hash_of_what_runs(unsigned id) noexcept {
 
 std::uint64_t engine::hash_of_state() noexcept {
   tell_views_apart();
-  std::uint64_t sum = memory_.hash(views_, names_);
+  std::array<const view*, max_threads> live{};
+  std::size_t count = 0;
+  for (unsigned id = 0; id < count_; ++id) {
+    if (threads_[id].status != thread_status::finished)
+      live[count++] = &threads_[id].memory.now;
+  }
+  std::uint64_t sum = memory_.hash(views_, names_, {live.data(), count});
   for (unsigned id = 0; id < count_; ++id)
     sum += mix(mix(id, hash_of_what_runs(id)), hash_of_views(id));
   plain_.each([&](const void* address, const plain_record& r) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace weft::model {
 
@@ -31,6 +32,20 @@ struct view {
   /// A store takes place `index` of a location: those from there on have moved.
   void make_room(std::size_t location, int index) noexcept {
     seen[location] += seen[location] >= index ? 1 : 0;
+  }
+
+  /// Above all others, and what a view has in common with another.
+  static view top() noexcept {
+    view all;
+    all.seen.fill(std::numeric_limits<std::int16_t>::max());
+    all.clock.fill(std::numeric_limits<std::uint32_t>::max());
+    return all;
+  }
+  void meet(const view& other) noexcept {
+    for (std::size_t i = 0; i < max_locations; ++i)
+      seen[i] = std::min(seen[i], other.seen[i]);
+    for (std::size_t i = 0; i < max_threads; ++i)
+      clock[i] = std::min(clock[i], other.clock[i]);
   }
 
   void join(const view& other) noexcept {

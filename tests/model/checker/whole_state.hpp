@@ -50,8 +50,8 @@ inline std::uint64_t hash_of_bytes(const void* start, std::size_t bytes) noexcep
   return sum;
 }
 
-/// The views of a moment, each as what it knows above that which all threads know. All that is asked of
-/// clocks is which is the later one, so their values are told by their order among those that are left.
+/// The views of a moment, each as what it knows above what its reader knows in any case. All that is asked of
+/// a clock is which accesses that may still race are before it: so it is told by how many of these are.
 class views_told_apart {
  public:
   /// Begins with what every thread knows.
@@ -64,17 +64,13 @@ class views_told_apart {
   }
   const view& known_to_all() const noexcept { return known_; }
 
-  /// To be said of all that will be hashed.
+  /// To be said of each access that has been, and of the next one of each thread.
   void note(std::size_t thread, std::uint32_t clock) noexcept {
     if (clock <= known_.clock[thread])
       return;
     const std::size_t above = std::min<std::size_t>(clock - known_.clock[thread], range - 1);
     rank_[thread][above] = 1;
     top_[thread] = std::max(top_[thread], above);
-  }
-  void note(const view& v) noexcept {
-    for (std::size_t t = 0; t < max_threads; ++t)
-      note(t, v.clock[t]);
   }
   /// All have been noted.
   void rank() noexcept {
@@ -86,17 +82,19 @@ class views_told_apart {
   }
 
   std::uint64_t hash_of_clock(std::size_t thread, std::uint32_t clock) const noexcept {
-    if (clock <= known_.clock[thread])
-      return 0;
-    const std::size_t above = std::min<std::size_t>(clock - known_.clock[thread], range - 1);
-    return mix(thread + 1, rank_[thread][above]);
+    const std::uint64_t before = accesses_before(thread, clock);
+    return before == 0 ? 0 : mix(thread + 1, before);
   }
-  std::uint64_t hash(const view& v, const location_names& names, int locations) const noexcept {
+  /// `known`: to whoever may join the view. What is not above that makes no difference.
+  std::uint64_t hash(const view& v, const view& known, const location_names& names,
+                     int locations) const noexcept {
     std::uint64_t sum = 0;
-    for (std::size_t t = 0; t < max_threads; ++t)
-      sum += hash_of_clock(t, v.clock[t]);
+    for (std::size_t t = 0; t < max_threads; ++t) {
+      if (accesses_before(t, v.clock[t]) > accesses_before(t, known.clock[t]))
+        sum += hash_of_clock(t, v.clock[t]);
+    }
     for (std::size_t i = 0; i < static_cast<std::size_t>(locations); ++i) {
-      if (names[i] != 0 && v.seen[i] > known_.seen[i])
+      if (names[i] != 0 && v.seen[i] > std::max(known.seen[i], known_.seen[i]))
         sum += mix(names[i], static_cast<std::uint64_t>(v.seen[i] - known_.seen[i]));
     }
     return sum;
@@ -104,6 +102,12 @@ class views_told_apart {
 
  private:
   static constexpr std::size_t range = 4096; // more than an execution has steps
+
+  std::uint16_t accesses_before(std::size_t thread, std::uint32_t clock) const noexcept {
+    if (clock <= known_.clock[thread])
+      return 0;
+    return rank_[thread][std::min<std::size_t>(clock - known_.clock[thread], top_[thread])];
+  }
 
   view known_;
   std::array<std::array<std::uint16_t, range>, max_threads> rank_{};
