@@ -44,7 +44,8 @@ struct verdict {
   std::uint64_t executions = 0;
 };
 
-constexpr unsigned patience = 120; // seconds, for a loop that the checker does not see
+// Seconds, for a loop that the checker does not see. Of an excused place nothing is asked.
+constexpr unsigned patience = 120, patience_if_excused = 20;
 
 // What the process with the weakened protocol tells.
 struct findings {
@@ -60,7 +61,8 @@ inline bool is_crash(int signal) {
 
 /// In a process of its own, since a weakened protocol may well crash, which counts as found, or never return,
 /// which does not: a loaded machine would look the same.
-inline verdict try_out(const mutation& weak, const std::vector<scenario>& scenarios) {
+inline verdict try_out(const mutation& weak, const std::vector<scenario>& scenarios,
+                       unsigned seconds = patience) {
   void* const shared =
       ::mmap(nullptr, sizeof(findings), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED)
@@ -69,7 +71,7 @@ inline verdict try_out(const mutation& weak, const std::vector<scenario>& scenar
   std::fflush(nullptr);
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(patience);
+    ::alarm(seconds);
     sites::weaken(&weak);
     for (const scenario& s : scenarios) {
       const result outcome = explore(s.how, s.body, true);
@@ -89,7 +91,7 @@ inline verdict try_out(const mutation& weak, const std::vector<scenario>& scenar
   if (!waited) {
     v.reason = "no process to try it in";
   } else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
-    v.reason = "did not end within " + std::to_string(patience) + " s";
+    v.reason = "did not end within " + std::to_string(seconds) + " s";
   } else if (WIFSIGNALED(status)) {
     v.what = is_crash(WTERMSIG(status)) ? fate::found : fate::undecided;
     v.reason = std::string("ended by a signal: ") + ::strsignal(WTERMSIG(status));
@@ -148,7 +150,9 @@ inline void expect_every_weakening_is_found(const std::vector<scenario>& scenari
     if (listed != excused.end() && depth() == 0)
       continue;
     const bool is_excused = listed != excused.end();
-    const mutations::verdict v = mutations::try_out(weak, is_excused ? deeper : scenarios);
+    const mutations::verdict v = is_excused
+                                     ? mutations::try_out(weak, deeper, mutations::patience_if_excused)
+                                     : mutations::try_out(weak, scenarios);
     executions += v.executions;
     if (v.what == mutations::fate::found) {
       ++found;
