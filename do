@@ -12,8 +12,8 @@ usage: ./do VERB
   demo [--quick]            count the UTS trees, one thread a node; writes a page with the results
   test [--quick]            every build and every test; --quick: the gcc build only
   bench [SUITE] [--quick]   benchmarks against the peers that are installed
-  soak [MINUTES]            stress, interleavings, simulation, faults and fuzzing, long and with fresh seeds; 60 minutes unless said,
-                            and one whole round of all of it in any case
+  soak [MINUTES [PART...]]  stress, interleavings, simulation, faults and fuzzing, long and with fresh seeds; 60 minutes unless said,
+                            and one whole round of all of it in any case; or of the parts named, to go on after one that failed
   install PREFIX            build and install the library and the tool weft
   deps VERB                 install what VERB needs, nothing else
   help                      this text
@@ -349,9 +349,17 @@ verb_soak() {
   local minutes=${1:-60} start end round=0 whole=0 part name preset targets settings arguments parts=() times="" began lacking=""
   local -A spent=()
   case $minutes in *[!0-9]* | "") usage; exit 2 ;; esac
+  local wanted=" ${*:2} "
+  for name in ${wanted}; do
+    [[ " ${soak_parts[*]%%|*} " = *" $name "* ]] || { echo "no part $name; there are: ${soak_parts[*]%%|*}" >&2; exit 2; }
+  done
   need_for soak
   for part in "${soak_parts[@]}"; do
     IFS='|' read -r name preset targets settings arguments <<<"$part"
+    if [[ $wanted != "  " && $wanted != *" $name "* ]]; then
+      lacking+=", $name not asked for"
+      continue
+    fi
     if [ "$preset" = ci-clang ] && [ -z "$(newest_clang)" ]; then
       say "no clang: $name is left out"
       lacking+=", $name left out"
