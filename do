@@ -315,6 +315,7 @@ verb_bench() {
 # the seconds of a long test, a fresh WEFT_STRESS_SEED, and the lengths that verb_soak sets. Simulated, a failure comes again
 # with its seed.
 soak_parts=(
+  "endurance"
   "stress|ci-gcc|all||-L ^stress$"
   "simulated|ci-gcc|all|WEFT_SIM=@seed|-L ^stress$"
   "fuzz|ci-clang|fuzzers||-L ^fuzz$"
@@ -343,6 +344,23 @@ soak_part() { # round name preset settings argument...
   fi
 }
 
+# One process for as long as all of it takes, beside the other parts: what it holds must not grow. A failure is told when the
+# rest has ended.
+soak_endurance=0
+begin_endurance() { # minutes
+  say "endurance, beside the others, into $LOGS/soak.endurance"
+  build ci-gcc stress_endurance
+  WEFT_STRESS_SECONDS=$(($1 * 60)) timeout $(($1 * 60 + 900)) build/ci-gcc/tests/stress/stress_endurance >"$LOGS/soak.endurance" 2>&1 &
+  soak_endurance=$!
+  trap 'kill $soak_endurance 2>/dev/null || true' EXIT
+}
+end_endurance() {
+  if [ $soak_endurance = 0 ]; then return; fi
+  say "waiting for endurance"
+  wait $soak_endurance || { cat "$LOGS/soak.endurance"; say "failed: endurance"; exit 1; }
+  grep -E '^(first|last|[0-9]+ turns)' "$LOGS/soak.endurance"
+}
+
 # The first round goes through all parts, however long they take; a later one ends when the time is up, and is then not
 # counted.
 verb_soak() {
@@ -360,6 +378,11 @@ verb_soak() {
       lacking+=", $name not asked for"
       continue
     fi
+    if [ "$name" = endurance ]; then
+      begin_endurance "$minutes"
+      times="endurance all along"
+      continue
+    fi
     if [ "$preset" = ci-clang ] && [ -z "$(newest_clang)" ]; then
       say "no clang: $name is left out"
       lacking+=", $name left out"
@@ -375,7 +398,7 @@ verb_soak() {
   export WEFT_SIMULATION_POINTS=${WEFT_SIMULATION_POINTS:-1000000000}
   export WEFT_RANDOM_PROGRAMS=${WEFT_RANDOM_PROGRAMS:-1000000} WEFT_STATE_MIGRATIONS=${WEFT_STATE_MIGRATIONS:-10000000}
   export WEFT_STRESS_SEED
-  while [ $whole = 0 ] || [ $SECONDS -lt $end ]; do
+  while [ ${#parts[@]} -gt 0 ] && { [ $whole = 0 ] || [ $SECONDS -lt $end ]; }; do
     round=$((round + 1))
     for part in "${parts[@]}"; do
       if [ $whole -gt 0 ] && [ $SECONDS -ge $end ]; then break 2; fi
@@ -388,6 +411,7 @@ verb_soak() {
     done
     whole=$round
   done
+  end_endurance
   for part in "${parts[@]}"; do
     name=${part%%|*}
     times+="${times:+, }$name ${spent[$name]} s"
