@@ -94,7 +94,8 @@ void cxx_machine::notify_impatient(long n, const thread_attributes& there, const
   const std::stop_source nobody_stops;
   thread other(there, [&] {
     for (long k = 0; k < n; ++k) {
-      while (its.wait_with_until(stays, sync::deadline_of(impatience), nobody_stops.get_token()) !=
+      growing_patience patience;
+      while (its.wait_with_until(stays, sync::deadline_of(patience.next()), nobody_stops.get_token()) !=
              wait_result::notified) {
       }
       f();

@@ -122,7 +122,8 @@ void cxx_machine::send(unsigned a, stamped value, unsigned way) {
   if (way == 0) {
     static_cast<void>(c.send(value));
   } else {
-    while (c.send_for(stamped(value), impatience) != channel_status::ok) {
+    growing_patience patience;
+    while (c.send_for(stamped(value), patience.next()) != channel_status::ok) {
     }
   }
 }
@@ -131,8 +132,8 @@ stamped cxx_machine::receive(unsigned a, unsigned way) {
   channel<stamped>& c = *channels_[a];
   if (way == 0)
     return *c.receive();
-  for (;;) {
-    if (auto got = c.receive_for(impatience))
+  for (growing_patience patience;;) {
+    if (auto got = c.receive_for(patience.next()))
       return *got;
   }
 }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <variant>
 
 #include "tests/random/interpreter.hpp"
@@ -19,6 +20,18 @@ using namespace std::chrono_literals;
 
 inline constexpr auto impatience = 30us; // of waits that are tried again
 inline constexpr auto never = 300s;
+
+// Where two must wait at once: each time twice as long. Between them a thread may compute until its tick,
+// again and again, on the only worker; whoever was as impatient each time would have given up before the
+// other looks.
+class growing_patience {
+ public:
+  std::chrono::nanoseconds next() { return std::exchange(length_, std::min(2 * length_, longest)); }
+
+ private:
+  static constexpr std::chrono::nanoseconds longest = 100ms;
+  std::chrono::nanoseconds length_ = impatience;
+};
 
 // A lock of the program's choice.
 class any_lock {
