@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <mutex>
 #include <new>
 #include <system_error>
 #include <type_traits>
 
+#include "weft/arch/user_mode.hpp"
 #include "weft/base/assert.hpp"
+#include "weft/base/spin_lock.hpp"
 #include "weft/memory/overflow.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
@@ -340,6 +343,9 @@ struct primary_thread {
   memory::stack_record stack;
   worker* host = nullptr;
   arch::context stays{}; // its own, while its worker is on another kernel thread
+  // Between `host` and a worker to which a unit that the primary thread had called took its frames along.
+  base::spin_lock lock;
+  bool is_elsewhere = false; // it runs on such a worker, and leaves at once: the context is that one's
 };
 
 primary_thread& primary() noexcept {
@@ -461,11 +467,39 @@ void put_aside(Context& to, const Context& from) noexcept {
 // who ends a call that it made: that needs its context as it is. Then it goes on on the spare until the loop
 // continues it.)
 void group::primary_stays(worker& w) noexcept {
+  if (!w.on_primary_thread)
+    return;
   primary_thread& p = primary();
-  if (!w.on_primary_thread || w.home->is_gate(p.unit.context) || arch::is_mark(p.unit.context))
+  const std::scoped_lock held(p.lock);
+  if (p.is_elsewhere || w.home->is_gate(p.unit.context) || arch::is_mark(p.unit.context))
     return;
   put_aside(p.stays, p.unit.context);
   w.home->make_gate(p.unit.context, &p.stays);
+}
+
+// Its own worker may leave home at any moment of this, and would take a context that is half saved for one that
+// stays. So this one makes the gate, once it is whole. What the other has made of the context until `is_elsewhere`
+// is overwritten.
+void group::primary_goes_back() noexcept {
+  primary_thread& p = primary();
+  {
+    const std::scoped_lock held(p.lock);
+    p.is_elsewhere = true;
+  }
+  leave(
+      [](void*) {
+        primary_thread& left = primary();
+        {
+          const std::scoped_lock held(left.lock);
+          left.is_elsewhere = false;
+          if constexpr (arch::can_preempt) {
+            put_aside(left.stays, left.unit.context);
+            left.host->home->make_gate(left.unit.context, &left.stays);
+          }
+        }
+        make_ready(left.unit);
+      },
+      nullptr);
 }
 
 void group::free_primary(worker& w) noexcept {
@@ -474,7 +508,11 @@ void group::free_primary(worker& w) noexcept {
 }
 
 void group::forget_waiting_primary() noexcept {
-  descriptor& unit = primary().unit;
+  primary_thread& p = primary();
+  static_cast<void>(p.lock.try_lock()); // it may be held by a kernel thread that is not there any more
+  p.is_elsewhere = false;
+  p.lock.unlock();
+  descriptor& unit = p.unit;
   if (unit.state.is(unit::state::ready) || unit.state.is(unit::state::posted))
     unit.home = nullptr;
 }

@@ -111,6 +111,9 @@ class WEFT_API group {
 
   // `w` leaves its home: the primary thread stays there, if it is `w`'s.
   static void primary_stays(worker& w) noexcept;
+  // The calling thread is the primary one, on a worker that is not its own: a unit that it had called, on its
+  // stack, was continued there and has ended. Switches: returns on its own worker.
+  static void primary_goes_back() noexcept;
 
   [[nodiscard]] arrangement pools() const noexcept { return options_.pools; }
 

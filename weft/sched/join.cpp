@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "weft/os/futex.hpp"
+#include "weft/sched/group.hpp"
 #include "weft/sched/simulation.hpp"
 #include "weft/sched/technique_join.hpp"
 #include "weft/sched/user_mode.hpp"
@@ -242,6 +243,10 @@ void wait_for_end(descriptor& u);
 void settle_after_inline_call() noexcept {
   worker& w = here();
   descriptor& self = *w.current;
+  if (&self == &group::primary_unit() && !w.on_primary_thread) [[unlikely]] {
+    group::primary_goes_back();
+    return;
+  }
   if (!serves(w, self) || w.attention.load_relaxed() != 0) {
     leave([](void* u) { make_ready(*static_cast<descriptor*>(u)); }, &self);
     return;
