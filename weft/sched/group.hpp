@@ -173,6 +173,8 @@ class WEFT_API group {
   static void primary_follows(worker& w, scheduler& next) noexcept;
   // In the child of fork(): if the primary thread was in a pool, it is gone with what was in there.
   static void forget_waiting_primary() noexcept;
+  // The calling kernel thread is the home of `w` from now on.
+  static void settle_here(worker& w) noexcept;
   // In the child of fork(): the primary thread goes on where it stood.
   static void free_primary(worker& w) noexcept;
   void start_kernel_thread(worker& w);

@@ -13,9 +13,9 @@
 namespace weft::test {
 namespace {
 
-// A thread that main() has called, on its stack, ends on another worker, which main() then leaves to go back to
-// its own. That one leaves home meanwhile, for threads that keep the kernel thread on which they are preempted: it
-// must not take for main()'s a context that is half saved.
+// A thread that main() has called, on its stack, ends on another worker, which main() then leaves to go back
+// to its own. That one leaves home meanwhile, for threads that keep the kernel thread on which they are
+// preempted: it must not take for main()'s a context that is half saved.
 TEST(primary_thread, goes_back_while_its_worker_leaves_home) {
   if (!can_preempt(preemption::own_kernel_thread))
     GTEST_SKIP() << "not on this machine";
