@@ -6,7 +6,6 @@
 #include <system_error>
 #include <type_traits>
 
-#include "weft/arch/user_mode.hpp"
 #include "weft/base/assert.hpp"
 #include "weft/base/spin_lock.hpp"
 #include "weft/memory/overflow.hpp"
@@ -29,6 +28,7 @@ struct primary_thread {
   // Between `host` and a worker to which a unit that the primary thread had called took its frames along.
   base::spin_lock lock;
   bool is_elsewhere = false; // it runs on such a worker, and leaves at once: the context is that one's
+  bool needs_gate = false;   // `host` has left its home, or may have
 };
 
 primary_thread& primary() noexcept {
@@ -47,6 +47,12 @@ template <class Context>
 void put_aside(Context& to, const Context& from) noexcept {
   if constexpr (std::is_copy_assignable_v<Context>)
     to = from;
+}
+
+// Whoever continues it from now on comes to the home of `host` first.
+void make_gate(primary_thread& p, const worker& host) noexcept {
+  put_aside(p.stays, p.unit.context);
+  host.home->make_gate(p.unit.context, &p.stays);
 }
 
 } // namespace
@@ -129,20 +135,23 @@ void group::primary_stays(worker& w) noexcept {
     return;
   primary_thread& p = primary();
   const std::scoped_lock held(p.lock);
-  if (p.is_elsewhere || w.home->is_gate(p.unit.context) || arch::is_mark(p.unit.context))
+  if (p.is_elsewhere) {
+    p.needs_gate = true;
     return;
-  put_aside(p.stays, p.unit.context);
-  w.home->make_gate(p.unit.context, &p.stays);
+  }
+  if (!w.home->is_gate(p.unit.context) && !arch::is_mark(p.unit.context))
+    make_gate(p, w);
 }
 
 // Its own worker may leave home at any moment of this, and would take a context that is half saved for one
-// that stays. So this one makes the gate, once it is whole. What the other has made of the context until
-// `is_elsewhere` is overwritten.
+// that stays. So this one makes the gate, once it is whole: if the other left meanwhile, or made one before,
+// which is overwritten here.
 void group::primary_goes_back() noexcept {
   primary_thread& p = primary();
   {
     const std::scoped_lock held(p.lock);
     p.is_elsewhere = true;
+    p.needs_gate = p.host->home->is_gate(p.unit.context);
   }
   leave(
       [](void*) {
@@ -150,10 +159,8 @@ void group::primary_goes_back() noexcept {
         {
           const std::scoped_lock held(left.lock);
           left.is_elsewhere = false;
-          if constexpr (arch::can_preempt) {
-            put_aside(left.stays, left.unit.context);
-            left.host->home->make_gate(left.unit.context, &left.stays);
-          }
+          if (left.needs_gate)
+            make_gate(left, *left.host);
         }
         make_ready(left.unit);
       },
