@@ -3,6 +3,7 @@
 // thread can do beyond.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <compare>
 #include <cstddef>
@@ -21,6 +22,7 @@
 #include "weft/sched/switch.hpp"
 #include "weft/sched/user_mode.hpp"
 #include "weft/sync/waiter.hpp"
+#include "weft/unit/extension.hpp"
 
 namespace weft {
 
@@ -201,7 +203,7 @@ class thread {
   // A copy: the thread may end at any time, and its name with it. Empty if it has none or has ended.
   // Contexts: all but signal handlers. Switches: never. Errors: std::bad_alloc.
   [[nodiscard]] std::string name() const {
-    return unit_ != nullptr ? std::string(unit::copy_name(*unit_).data()) : std::string();
+    return unit_ != nullptr ? std::string(copy_name().data()) : std::string();
   }
   // RACY: for display.
   [[nodiscard]] unit::state state() const noexcept {
@@ -218,6 +220,10 @@ class thread {
     if (unit_ == nullptr)
       detail::throw_not_joinable();
     return *unit_;
+  }
+  std::array<char, unit::name_size> copy_name() const noexcept {
+    const sched::runtime_section in;
+    return unit::copy_name(*unit_);
   }
   bool try_join(sched::deadline until, const std::stop_token& stop) {
     if (!detail::join_until(checked(), until, stop))

@@ -5,6 +5,7 @@
 
 #include <system_error>
 
+#include "weft/sched/user_mode.hpp"
 #include "weft/sched/worker.hpp"
 #include "weft/unit/extension.hpp"
 
@@ -17,9 +18,12 @@ namespace weft {
 template <class T>
 class thread_specific {
  public:
-  thread_specific() : key_(unit::make_key([](void* value) { delete static_cast<T*>(value); })) {}
-  explicit thread_specific(void (*destructor)(void*)) : key_(unit::make_key(destructor)) {}
-  ~thread_specific() { unit::delete_key(key_); }
+  thread_specific() : thread_specific([](void* value) { delete static_cast<T*>(value); }) {}
+  explicit thread_specific(void (*destructor)(void*)) : key_(make_key(destructor)) {}
+  ~thread_specific() {
+    const sched::runtime_section in;
+    unit::delete_key(key_);
+  }
   thread_specific(const thread_specific&) = delete;
   thread_specific& operator=(const thread_specific&) = delete;
 
@@ -37,11 +41,17 @@ class thread_specific {
                               "weft: not on a Weft thread");
     }
     T* old = get();
+    const sched::runtime_section in;
     unit::set_local(*sched::here().current, key_, value);
     return old;
   }
 
  private:
+  static unit::local_key make_key(void (*destructor)(void*)) {
+    const sched::runtime_section in;
+    return unit::make_key(destructor);
+  }
+
   unit::local_key key_;
 };
 

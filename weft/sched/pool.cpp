@@ -333,11 +333,23 @@ std::size_t shared_pool::size() const noexcept {
 
 // --- deque_pool ---
 
+// Its memory comes from the own heap, under a spin lock, and whoever makes a pool may be preemptible.
+deque_pool::deque_pool(const group* family) : pool(access::mpmc, fast_path::deque) {
+  const runtime_section in;
+  sharing_ = family;
+  deque_.emplace();
+}
+
+deque_pool::~deque_pool() {
+  const runtime_section in;
+  deque_.reset();
+}
+
 void deque_pool::do_push(descriptor& u) {
   mark_contained(u);
   if (is_owner(owner_)) {
     // Who wakes a thread cannot be told that there is no memory for a longer deque: the inbox needs none.
-    if (!deque_.try_push_bottom(&u))
+    if (!deque_->try_push_bottom(&u))
       inbox_.push_back(&u.link);
     return;
   }
@@ -362,7 +374,7 @@ void deque_pool::drain(worker&) {
   queue::intrusive_fifo arrived;
   inbox_.pop_front_into(arrived, decision_budget);
   while (queue::link* l = arrived.pop_front()) {
-    if (deque_.try_push_bottom(&descriptor::from(*l)))
+    if (deque_->try_push_bottom(&descriptor::from(*l)))
       continue;
     // No memory for a longer deque: back, in the old order. Who finds the deque empty looks here.
     while (queue::link* younger = arrived.pop_back())
@@ -375,14 +387,14 @@ void deque_pool::drain(worker&) {
 descriptor* deque_pool::do_pop(worker& here) {
   if (&here != owner())
     return do_steal(here);
-  if (descriptor* u = deque_.pop_bottom())
+  if (descriptor* u = deque_->pop_bottom())
     return u;
   return unit_of(inbox_.pop_front());
 }
 
 descriptor* deque_pool::do_steal(worker& thief) {
   ++thief.counters.steal_attempts;
-  if (auto taken = deque_.steal(); taken.item != nullptr)
+  if (auto taken = deque_->steal(); taken.item != nullptr)
     return taken.item;
   return unit_of(inbox_.pop_front());
 }
@@ -392,15 +404,15 @@ descriptor* deque_pool::do_pop_oldest(worker& here) {
     return do_steal(here);
   if (descriptor* u = unit_of(inbox_.pop_front()))
     return u;
-  return deque_.steal_top_by_owner();
+  return deque_->steal_top_by_owner();
 }
 
 bool deque_pool::empty() const noexcept {
-  return deque_.empty() && inbox_.empty();
+  return deque_->empty() && inbox_.empty();
 }
 
 std::size_t deque_pool::size() const noexcept {
-  return deque_.size() + inbox_.size();
+  return deque_->size() + inbox_.size();
 }
 
 std::unique_ptr<pool> make_pool(order o, access a) {

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "weft/base/export.hpp"
@@ -307,11 +308,10 @@ class WEFT_API shared_pool : public pool {
 class WEFT_API deque_pool final : public pool {
  public:
   // `family`: the group whose deques hand units to each other; null: this pool stands alone.
-  explicit deque_pool(const group* family = nullptr) : pool(access::mpmc, fast_path::deque) {
-    sharing_ = family;
-  }
+  explicit deque_pool(const group* family = nullptr);
+  ~deque_pool() override;
 
-  queue::chase_lev_deque<descriptor>& deque() noexcept { return deque_; }
+  queue::chase_lev_deque<descriptor>& deque() noexcept { return *deque_; }
   void drain(worker& here) override;
   [[nodiscard]] bool empty() const noexcept override;
   [[nodiscard]] std::size_t size() const noexcept override;
@@ -324,7 +324,7 @@ class WEFT_API deque_pool final : public pool {
   void do_forget() override;
 
  private:
-  queue::chase_lev_deque<descriptor> deque_;
+  std::optional<queue::chase_lev_deque<descriptor>> deque_; // always; made and ended in the runtime
   queue::locked_fifo inbox_;
 };
 
