@@ -6,7 +6,7 @@
 
 #include "weft/memory/stack_options.hpp"
 #include "weft/os/signal.hpp"
-#include "weft/preempt/ticks.hpp"
+#include "weft/preempt/preparation.hpp"
 #include "weft/runtime/runtime.hpp"
 #include "weft/sched/default_group.hpp"
 #include "weft/sched/user_mode.hpp"
@@ -32,7 +32,7 @@ std::size_t stack_size_of(const thread_attributes& a) {
 void make_preemptible(unit::descriptor& u, preemption kind) {
   if (kind == preemption::none)
     return;
-  if (preempt::prepare(kind, sched::default_group().size()))
+  if (const preempt::preparation made{kind, sched::default_group().size()})
     sched::user_mode::attach(u, kind);
 }
 

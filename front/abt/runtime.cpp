@@ -23,7 +23,7 @@
 #include "weft/base/immortal.hpp"
 #include "weft/memory/stack_depot.hpp"
 #include "weft/memory/stack_options.hpp"
-#include "weft/preempt/ticks.hpp"
+#include "weft/preempt/preparation.hpp"
 #include "weft/runtime/runtime.hpp"
 #include "weft/sched/group.hpp"
 

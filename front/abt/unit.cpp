@@ -17,7 +17,7 @@
 #include "front/abt/tool.hpp"
 #include "weft/memory/stack_record.hpp"
 #include "weft/os/signal.hpp"
-#include "weft/preempt/ticks.hpp"
+#include "weft/preempt/preparation.hpp"
 #include "weft/sched/user_mode.hpp"
 #include "weft/sync/waiter.hpp"
 #include "weft/unit/extension.hpp"
@@ -174,7 +174,7 @@ void make_preemptible(descriptor& u) {
   int streams = 1;
   ABT_xstream_get_num(&streams);
   try {
-    if (preempt::prepare(kind, static_cast<std::size_t>(streams)))
+    if (const preempt::preparation made{kind, static_cast<std::size_t>(streams)})
       sched::user_mode::attach(u, kind);
   } catch (const std::system_error& e) {
     throw failure{e.code() == std::errc::not_supported ? ABT_ERR_FEATURE_NA : ABT_ERR_SYS};

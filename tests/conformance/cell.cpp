@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tests/conformance/policies.hpp"
+#include "weft/preempt/preparation.hpp"
 #include "weft/preemption.hpp"
 #include "weft/runtime.hpp"
 #include "weft/sched/priority.hpp"

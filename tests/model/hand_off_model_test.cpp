@@ -134,7 +134,7 @@ TEST(hand_off_weakened, carrier_and_user_mode) {
        {"pool.cpp: pool::publish_servers: store -> relaxed",
         "before the threads start and after they have ended"},
        {"user_mode.cpp: user_mode::attach: futex wake -> dropped", "wakes the monitor, which is not here"},
-       {"user_mode.cpp: user_mode::let_worker_go: store -> relaxed", "tells the monitor, which is not here"},
+       {"away.cpp: user_mode::let_worker_go: store -> relaxed", "tells the monitor, which is not here"},
        {"worker.hpp: worker::ask: rmw -> acquire", "before the threads start and after they have ended"},
        {"worker.hpp: worker::ask: rmw -> release", "before the threads start and after they have ended"},
        {"extension.cpp: unit::extension_of: load -> relaxed", "no thread has local storage here"},

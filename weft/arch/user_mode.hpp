@@ -3,6 +3,7 @@
 // the runtime. Only the x86-64 port has it so far; elsewhere threads are cooperative.
 #pragma once
 
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -51,6 +52,12 @@ enum class interrupted_call : std::uint8_t {
     return interrupted_call::failed;
   return interrupted_call::none;
 }
+// The number of the call, where it restarts, and its first arguments.
+[[nodiscard]] inline std::array<long, 5> call_with_arguments(const ucontext_t& interrupted) noexcept {
+  const auto& g = interrupted.uc_mcontext.gregs;
+  return {static_cast<long>(g[REG_RAX]), static_cast<long>(g[REG_RDI]), static_cast<long>(g[REG_RSI]),
+          static_cast<long>(g[REG_RDX]), static_cast<long>(g[REG_R10])};
+}
 
 // Whether the kernel lets user code write the thread pointer (FSGSBASE, Linux 5.9).
 [[nodiscard]] inline bool can_set_thread_pointer() noexcept {
@@ -87,6 +94,9 @@ inline constexpr bool can_preempt = false;
 enum class interrupted_call : std::uint8_t { none, restarts, failed };
 [[nodiscard]] inline interrupted_call call_interrupted(const ucontext_t&) noexcept {
   return interrupted_call::none;
+}
+[[nodiscard]] inline std::array<long, 5> call_with_arguments(const ucontext_t&) noexcept {
+  return {-1};
 }
 inline void* thread_pointer() noexcept {
   return nullptr;

@@ -14,8 +14,7 @@ namespace weft::preempt {
 // thread. Switches: never (the kernel thread blocks until they run). Errors: std::system_error if a kernel
 // thread cannot be had; those that could stay.
 WEFT_API void provide_donors(std::size_t wanted);
-// A few more, for the creator, which may wait for libc's locks.
-// For the creator.
+// A few more, and those to bind that are waited for. For the creator, which may wait for libc's locks.
 void make_donors() noexcept;
 void make_bound_donors() noexcept;
 // False: some are about to end still.

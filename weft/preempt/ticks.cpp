@@ -21,18 +21,18 @@
 #include "weft/base/assert.hpp"
 #include "weft/base/immortal.hpp"
 #include "weft/base/knob.hpp"
-#include "weft/memory/annotate.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/os/kernel_thread.hpp"
 #include "weft/preempt/creator.hpp"
 #include "weft/preempt/donors.hpp"
+#include "weft/preempt/preparation.hpp"
 #include "weft/preempt/signal_use.hpp"
 #include "weft/preempt/spares.hpp"
+#include "weft/preempt/stuck.hpp"
 #include "weft/preempt/tick_sources.hpp"
 #include "weft/preempt/watchdog.hpp"
 #include "weft/sched/priority.hpp"
-#include "weft/sched/simulation.hpp"
 #include "weft/sched/ticker.hpp"
 
 namespace weft::preempt {
@@ -73,6 +73,7 @@ base::atomic<std::uint64_t> nowhere_to_go;
 base::atomic<std::uint64_t> workers_let_go;
 base::atomic<std::uint64_t> calls_failed;
 base::atomic<std::uint64_t> kicks_sent;
+base::atomic<std::uint64_t> let_go_alone;
 
 struct sigaction before_us;
 
@@ -198,7 +199,10 @@ void on_tick(int number, siginfo_t* info, void* context) {
   } else if ((attention & sched::not_a_worker) == 0) {
     auto& w = static_cast<worker&>(front);
     WEFT_ASSERT(w.is_here(), "a tick has found a worker on another kernel thread");
-    user_mode::remember_tick_in_runtime(w);
+    if (w.is_stuck.exchange_relaxed(0) == 0 || !waits_in_futex(w, interrupted))
+      user_mode::remember_tick_in_runtime(w);
+    else if (user_mode::let_one_go_alone(w))
+      let_go_alone.fetch_add_relaxed(1);
   }
   write_errno(kept); // perhaps another kernel thread's: its worker may have gone on elsewhere
 }
@@ -267,8 +271,8 @@ void look_at(worker& w, void* argument) {
   if (look_at_plan(w, l))
     return;
   const std::uint32_t serial = w.user_mode_serial.load_relaxed();
-  if (serial == 0)
-    return; // in the runtime, or cooperative
+  if (serial == 0) // in the runtime, or cooperative
+    return look_at_silent(w, l.now, l.interval, l.number);
   if (w.ticked_since == 0)
     w.ticked_since = l.now; // the first look at this worker
   if (w.ticked_serial == 0) {
@@ -490,42 +494,16 @@ void unuse_signal() noexcept {
   process_signal().unuse();
 }
 
-bool prepare(sched::preemption kind, std::size_t workers) {
-  if (sched::simulation::is_active()) {
-    static std::atomic<bool> told{false};
-    if (!told.exchange(true))
-      base::warn("in a simulation preemptible threads are cooperative");
-    return false;
-  }
-  if (arch::sanitizer::watches_frames || memory::annotate::runs_in_valgrind()) {
-    static std::atomic<bool> said{false};
-    if (!said.exchange(true))
-      base::warn("under sanitizers and valgrind preemptible threads are cooperative");
-    return false;
-  }
-  if (!arch::can_preempt)
-    refuse(std::errc::not_supported, "weft: preemption is not ported to this machine");
-  if (kind == sched::preemption::own_tls || kind == sched::preemption::bound_tls) {
-    if (!arch::can_set_thread_pointer())
-      refuse(std::errc::not_supported, "weft: this kernel does not let programs set their thread pointer");
-    provide_donors(kind == sched::preemption::own_tls ? workers + 2 : 0);
-  }
-  // Of the others only those need spares that block in the kernel.
-  provide_spares(kind == sched::preemption::own_kernel_thread ? workers + 2 : 0);
+void start_monitor() {
   process_monitor().start();
-  return true;
 }
 
-void stop() noexcept {
-  if (user_mode::live().load_relaxed() != 0)
-    return; // another group has some
+void stop_monitor() noexcept {
   process_monitor().stop();
-  stop_creator();
-  end_donors();
-  end_spares();
 }
 
 void forget_after_fork() noexcept {
+  forget_preparations_after_fork();
   process_signal().forget_after_fork();
   forget_watchdog_after_fork();
   process_monitor().forget_after_fork();
@@ -563,7 +541,8 @@ tick_counts counts() noexcept {
           .nowhere_to_go = nowhere_to_go.load_relaxed(),
           .workers_let_go = workers_let_go.load_relaxed(),
           .calls_failed = calls_failed.load_relaxed(),
-          .kicks = kicks_sent.load_relaxed()};
+          .kicks = kicks_sent.load_relaxed(),
+          .let_go_alone = let_go_alone.load_relaxed()};
 }
 
 void kick(sched::worker& w) noexcept {

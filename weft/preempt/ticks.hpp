@@ -14,16 +14,10 @@
 
 namespace weft::preempt {
 
-// Before a preemptible thread of this kind is made: starts the monitor, takes the signal, and has donors for
-// the workers there are. False under sanitizers and valgrind: the thread must be cooperative. Contexts:
-// thread, foreign kernel thread. Switches: never. Errors: std::system_error: not_supported where preemption
-// is not ported or the kernel does not let programs set their thread pointer; invalid_argument for a signal
-// that cannot be used; what stands in the way of a kernel thread.
-[[nodiscard]] WEFT_API bool prepare(sched::preemption kind, std::size_t workers);
-
-// Ends monitor and donors, and gives the signal back. When no preemptible thread is left. Contexts: as
-// runtime::stop().
-WEFT_API void stop() noexcept;
+// Unless it runs; and whether it runs or not. Contexts: preparation.hpp. Errors: std::system_error:
+// invalid_argument for a signal that cannot be used; what stands in the way of a kernel thread.
+void start_monitor();
+void stop_monitor() noexcept;
 void forget_after_fork() noexcept;
 
 // How long a thread may run while others wait: at least 50 us, to begin with WEFT_PREEMPTION_INTERVAL.
@@ -41,6 +35,8 @@ struct tick_counts {
   std::size_t workers_let_go = 0; // of threads that were in system calls
   std::size_t calls_failed = 0;   // times that a system call was found to return EINTR for a signal
   std::size_t kicks = 0;          // signals among those sent, for threads of higher priority
+  // Preempted threads that went on without a worker: a cooperative one that waited in the kernel had it.
+  std::size_t let_go_alone = 0;
 };
 // Since the process began. RACY: for display and tests. Contexts: all.
 [[nodiscard]] WEFT_API tick_counts counts() noexcept;

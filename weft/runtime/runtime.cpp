@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Start, stop and exit of the default runtime.
 #include "weft/runtime/runtime.hpp"
-#include "weft/preempt/ticks.hpp"
+#include "weft/preempt/preparation.hpp"
 #include "weft/preempt/watchdog.hpp"
 
 #include <pthread.h>

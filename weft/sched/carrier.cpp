@@ -152,6 +152,11 @@ carrier* take_spare(worker& w) noexcept {
   return lender != nullptr ? lender->lend() : nullptr;
 }
 
+carrier& where_to_go_on(worker& w) noexcept {
+  carrier* const spare = take_spare(w);
+  return spare != nullptr ? *spare : *w.home;
+}
+
 [[gnu::noinline]] void move_worker(worker& w, carrier& to) noexcept {
   const exceptions_kept kept(w);
   arch::context here_stands;
@@ -196,6 +201,7 @@ worker& carrier::nobody() noexcept {
   std::size_t bytes = sizeof(worker) + alignof(worker);
   auto& w = *static_cast<worker*>(std::align(alignof(worker), sizeof(worker), room, bytes));
   w.own_thread_pointer.store_relaxed(thread_pointer_);
+  w.on = this;
   return w;
 }
 

@@ -49,8 +49,8 @@ class WEFT_API carrier {
   [[nodiscard]] bool is_gate(const arch::context& c) const noexcept;
   [[nodiscard]] bool is_home() const noexcept { return is_home_; }
 
-  // The worker that goes on here next; null: none will. Contexts: the kernel thread that it is, without a
-  // worker.
+  // The worker that goes on here next; null: none will, or who waits here goes on without. Contexts: the
+  // kernel thread that it is, without a worker.
   worker* wait() noexcept;
   // GONE for the caller: `w`, and *this if `w` is null.
   void call(worker* w) noexcept;
@@ -127,5 +127,9 @@ void move_worker(worker& w, carrier& to) noexcept;
 // A spare for `w` to go on on; null: there is none now.
 carrier* take_spare(worker& w) noexcept;
 void return_spare(worker& w, carrier& c) noexcept;
+// For a worker that leaves its kernel thread to who runs there, which is not its home. Its home is always
+// free then: whoever makes spares may wait for a lock that one of the threads which wait for this worker
+// holds.
+carrier& where_to_go_on(worker& w) noexcept;
 
 } // namespace weft::sched

@@ -57,7 +57,7 @@ void shared_pool::do_forget() {
 }
 
 void deque_pool::do_forget() {
-  make_anew(deque_);
+  make_anew(*deque_);
   make_anew(inbox_);
 }
 

@@ -53,9 +53,6 @@ void learn_places() noexcept {
 [[gnu::noinline]] void find(worker_front* front) noexcept {
   weft_current_worker = front;
 }
-[[gnu::noinline]] void set_worker_here(worker& w) noexcept {
-  weft_worker_here = &w;
-}
 
 std::uint32_t next_serial() noexcept {
   static base::atomic<std::uint32_t> last{0};
@@ -76,12 +73,11 @@ waiting who_waits(worker& w, std::uint32_t serial) noexcept {
   return w.ticked_alone == serial ? waiting::nobody_known : waiting::somebody;
 }
 
-// What is called in others could be what the thread was interrupted in.
-bool is_ours(const pool& p) noexcept {
+} // namespace
+
+bool user_mode::is_ours(const pool& p) noexcept {
   return p.fast() != fast_path::none || p.pops_quickly();
 }
-
-} // namespace
 
 user_mode::user_mode(descriptor& u, preemption kind) noexcept
     : room_{}, unit_(u), real_(u.operations), mine_(*u.operations),
@@ -326,6 +322,8 @@ void user_mode::take_block(worker& w) noexcept {
 }
 
 void user_mode::return_to_user_mode() noexcept {
+  if (is_away())
+    return show_front_away();
   worker& w = here();
   take_block(w);
   go_to_user_mode(w);
@@ -446,18 +444,6 @@ descriptor* user_mode::start_direct_hand_off(worker& w) noexcept {
   return next;
 }
 
-namespace {
-
-// For a worker that leaves its kernel thread to who runs there, which is not its home. Its home is always
-// free then: whoever makes spares may wait for a lock that one of the threads which wait for this worker
-// holds.
-carrier& where_to_go_on(worker& w) noexcept {
-  carrier* const spare = take_spare(w);
-  return spare != nullptr ? *spare : *w.home;
-}
-
-} // namespace
-
 // To the next captive, or to a kernel thread for the loop. GONE: w.
 void user_mode::pass_worker_on(worker& w, carrier& mine) noexcept {
   captive_on_ = &mine;
@@ -493,64 +479,9 @@ worker* user_mode::preempt_in_place() noexcept {
     go_to_user_mode(w);
     return nullptr;
   }
+  may_go_alone_ = alone::where_it_waits;
   pass_worker_on(w, mine);
-  worker* const now = mine.wait();
-  mine.take_aboard(*now);
-  captive_on_ = nullptr;
-  return now;
-}
-
-// --- threads that are in the kernel ---
-
-bool user_mode::let_worker_go() noexcept {
-  worker& w = enter_keeping_block();
-  carrier& mine = *w.on;
-  if (mine.is_home()) {
-    keeps_away_from_homes_ = true;
-    go_to_user_mode(w);
-    return false;
-  }
-  carrier& spare = where_to_go_on(w);
-  w.owner_group.expect_outsider(); // the group outlives the call
-  left_group_ = &w.owner_group;
-  w.note(trace::event::stop_wait, &unit_);
-  w.stop_counting();
-  w.current = &w.loop_unit;
-  w.pick_oldest = true;
-  w.budget = -1;
-  w.passing = {&spare, w.loop, nullptr, nullptr};
-  carrier::put_ashore();
-  if (block_ == nullptr)
-    set_worker_here(mine.nobody());
-  away_on_ = &mine;
-  spare.call(&w); // GONE: w. Before the front is seen: a tick there waits for a worker, perhaps the only one
-  mine.away.store_release(true); // pairs with the acquire of who ticks: kernel_id() is known
-  show_front(mine.nobody());
-  return true;
-}
-
-// Ready, and nowhere else than here: a captive of its own choice.
-worker& user_mode::come_back() noexcept {
-  carrier& mine = *std::exchange(away_on_, nullptr);
-  group& left = *std::exchange(left_group_, nullptr);
-  mine.away.store_relaxed(false);
-  carrier::put_ashore();
-  captive_on_ = &mine;
-  pending_.store_relaxed(0); // heeded
-  mine.make_gate(unit_.context, nullptr);
-  unit_.state.block();
-  put_back(unit_);
-  left.outsider_is_done();
-  worker* const now = mine.wait();
-  mine.take_aboard(*now);
-  captive_on_ = nullptr;
-  return *now;
-}
-
-worker* user_mode::wait_for_worker() noexcept {
-  if (block_ == nullptr && !is_ours(*unit_.home))
-    return nullptr;
-  return &enter_keeping_block();
+  return &wait_as_captive(mine);
 }
 
 worker* user_mode::preempt() noexcept {
@@ -564,7 +495,11 @@ worker* user_mode::preempt() noexcept {
   pending_.store_relaxed(0);
   const bool pinned = kind_ == preemption::signal_yield;
   note_whether_alone(here());
+  may_go_alone_ = has_block() ? alone::on_a_spare : alone::no;
   yield_preempted(pinned, true);
+  may_go_alone_ = alone::no;
+  if (is_away())
+    return &begin_alone();
   if (pinned)
     unit_.traits.fetch_and_relaxed(~std::uint64_t{unit::pinned});
   leave_home(); // before the handler adapts what it interrupted to this kernel thread

@@ -106,6 +106,10 @@ class WEFT_API user_mode : public os::on_own_heap {
   // For the handler: from now on it waits for a worker like any thread that is ready. Contexts: as preempt(),
   // away. Null: it is away still.
   worker* wait_for_worker() noexcept;
+  // For the handler on the kernel thread of `w`, whose cooperative thread or tasklet waits in the kernel: a
+  // thread that is ready on `w` because it was preempted goes on without a worker, as it may hold what is
+  // waited for. False: there is none, or no kernel thread for it. Switches: never.
+  static bool let_one_go_alone(worker& w) noexcept;
   // A tick came at a moment when the thread must not be preempted: it will be when it leaves the runtime.
   // Contexts: all.
   void remember_tick() noexcept { pending_.store_relaxed(1); }
@@ -145,6 +149,8 @@ class WEFT_API user_mode : public os::on_own_heap {
  private:
   static constexpr std::uint32_t for_good = 1U << 31;
   user_mode(descriptor& u, preemption kind) noexcept;
+  // What is called in pools of the user's could be what the thread was interrupted in.
+  static bool is_ours(const pool& p) noexcept;
   static void run(descriptor& u);
   static void drop(descriptor& u);
   [[noreturn]] static void end(descriptor& u);
@@ -157,6 +163,10 @@ class WEFT_API user_mode : public os::on_own_heap {
   void leave_home() noexcept;
   void wait_away_from_home() noexcept;
   worker& come_back() noexcept;
+  worker& wait_as_captive(carrier& mine) noexcept;
+  bool go_alone(worker& w) noexcept;
+  worker& begin_alone() noexcept;
+  void show_front_away() noexcept;
   void heed_remembered() noexcept;
   void note_whether_alone(worker& w) const noexcept; // before it leaves because of a tick
   void go_to_user_mode(worker& w) noexcept;
@@ -187,6 +197,8 @@ class WEFT_API user_mode : public os::on_own_heap {
   carrier* captive_on_ = nullptr; // the kernel thread that it keeps, without a worker, while it is ready
   carrier* away_on_ = nullptr;    // the same, while it runs
   group* left_group_ = nullptr;   // of the worker that went on without it
+  // While it is ready: whether it may go on without a worker, being in user mode but for a tick.
+  enum class alone : std::uint8_t { no, where_it_waits, on_a_spare } may_go_alone_ = alone::no;
   bool keeps_away_from_homes_;
   base::atomic<std::uint32_t> pending_{0};
   base::atomic<std::uint32_t> entering_{0};

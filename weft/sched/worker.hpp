@@ -215,6 +215,11 @@ struct alignas(64) worker : worker_front {
   std::uint32_t ticked_serial = 0;                // whoever ticks: what it saw last, and since when
   deadline ticked_since = 0;
   std::uint8_t flags_ignored = 0; // in a row
+  struct {                        // of a worker without a preemptible thread (preempt/stuck.hpp)
+    deadline since = 0, look_at = 0;
+    std::int64_t cpu_ns = 0;
+  } silent;
+  base::atomic<std::uint32_t> is_stuck{0}; // 1: it shall let a thread go alone when it is ticked
   watched_state watched;          // whoever keeps watch: what it saw last
   // When whoever ticks shall tick it whatever the interval; 0: never. And until when the interval does not
   // matter. Written by the worker.

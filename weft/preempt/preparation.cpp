@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include "weft/preempt/preparation.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <new>
+#include <system_error>
+
+#include "weft/arch/user_mode.hpp"
+#include "weft/base/immortal.hpp"
+#include "weft/memory/annotate.hpp"
+#include "weft/preempt/creator.hpp"
+#include "weft/preempt/donors.hpp"
+#include "weft/preempt/spares.hpp"
+#include "weft/preempt/ticks.hpp"
+#include "weft/sched/simulation.hpp"
+#include "weft/sched/worker.hpp"
+
+namespace weft::preempt {
+namespace {
+
+// Ownership: `now`, whoever holds the lock. stop() holds it from its look to its end, so that nobody begins
+// to make a thread with what is about to end.
+struct preparations {
+  std::mutex lock;
+  unsigned now = 0;
+};
+
+preparations& of_process() noexcept {
+  return base::immortal<preparations>();
+}
+
+[[noreturn]] void refuse(const char* why) {
+  throw std::system_error(std::make_error_code(std::errc::not_supported), why);
+}
+
+bool has_workers() noexcept {
+  bool any = false;
+  sched::for_each_worker([](sched::worker&, void* seen) { *static_cast<bool*>(seen) = true; }, &any);
+  return any;
+}
+
+bool is_cooperative_here() noexcept {
+  if (sched::simulation::is_active()) {
+    static std::atomic<bool> told{false};
+    if (!told.exchange(true))
+      base::warn("in a simulation preemptible threads are cooperative");
+    return true;
+  }
+  if (arch::sanitizer::watches_frames || memory::annotate::runs_in_valgrind()) {
+    static std::atomic<bool> said{false};
+    if (!said.exchange(true))
+      base::warn("under sanitizers and valgrind preemptible threads are cooperative");
+    return true;
+  }
+  return false;
+}
+
+// Whether the thread may be preempted.
+bool prepare(sched::preemption kind, std::size_t workers) {
+  if (is_cooperative_here())
+    return false;
+  if (!arch::can_preempt)
+    refuse("weft: preemption is not ported to this machine");
+  if (kind == sched::preemption::own_tls || kind == sched::preemption::bound_tls) {
+    if (!arch::can_set_thread_pointer())
+      refuse("weft: this kernel does not let programs set their thread pointer");
+    provide_donors(kind == sched::preemption::own_tls ? workers + 2 : 0);
+  }
+  // Of the others only those need spares that block in the kernel.
+  provide_spares(kind == sched::preemption::own_kernel_thread ? workers + 2 : 0);
+  start_monitor();
+  return true;
+}
+
+} // namespace
+
+preparation::counted::counted() noexcept {
+  const std::scoped_lock held(of_process().lock);
+  ++of_process().now;
+}
+
+preparation::counted::~counted() {
+  const std::scoped_lock held(of_process().lock);
+  --of_process().now;
+}
+
+preparation::preparation(sched::preemption kind, std::size_t workers)
+    : may_be_preempted_(prepare(kind, workers)) {}
+
+void stop() noexcept {
+  const std::scoped_lock held(of_process().lock);
+  // Another group's threads need all of it; and a worker without any may stand on a spare, and keeps some,
+  // and some TLS blocks, for its next threads.
+  if (of_process().now != 0 || sched::user_mode::live().load_relaxed() != 0 || has_workers())
+    return;
+  stop_monitor();
+  stop_creator();
+  end_donors();
+  end_spares();
+}
+
+void forget_preparations_after_fork() noexcept {
+  ::new (static_cast<void*>(&of_process())) preparations;
+}
+
+} // namespace weft::preempt

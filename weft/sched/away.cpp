@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// Threads that run without a worker: those that are in the kernel, and those that go on alone, since a
+// cooperative thread that waits in the kernel keeps the worker. docs/design/preemption.md has the argument.
+#include <algorithm>
+#include <memory>
+
+#include "weft/sched/group.hpp"
+#include "weft/sched/pool.hpp"
+#include "weft/sched/scheduler.hpp"
+#include "weft/sched/switch.hpp"
+#include "weft/sched/user_mode.hpp"
+#include "weft/sched/worker.hpp"
+
+namespace weft::sched {
+namespace {
+
+[[gnu::noinline]] void set_worker_here(worker& w) noexcept {
+  weft_worker_here = &w;
+}
+
+} // namespace
+
+bool user_mode::let_worker_go() noexcept {
+  worker& w = enter_keeping_block();
+  carrier& mine = *w.on;
+  if (mine.is_home()) {
+    keeps_away_from_homes_ = true;
+    go_to_user_mode(w);
+    return false;
+  }
+  carrier& spare = where_to_go_on(w);
+  w.owner_group.expect_outsider(); // the group outlives the call
+  left_group_ = &w.owner_group;
+  w.note(trace::event::stop_wait, &unit_);
+  w.stop_counting();
+  w.current = &w.loop_unit;
+  w.pick_oldest = true;
+  w.budget = -1;
+  w.passing = {&spare, w.loop, nullptr, nullptr};
+  carrier::put_ashore();
+  away_on_ = &mine;
+  spare.call(&w); // GONE: w. Before the front is seen: a tick there waits for a worker, perhaps the only one
+  mine.away.store_release(true); // pairs with the acquire of who ticks: kernel_id() is known
+  show_front_away();
+  return true;
+}
+
+void user_mode::show_front_away() noexcept {
+  worker& nobody = away_on_->nobody();
+  if (block_ == nullptr)
+    set_worker_here(nobody);
+  show_front(nobody);
+}
+
+// Ready, and nowhere else than here: a captive of its own choice.
+worker& user_mode::come_back() noexcept {
+  carrier& mine = *std::exchange(away_on_, nullptr);
+  group& left = *std::exchange(left_group_, nullptr);
+  mine.away.store_relaxed(false);
+  carrier::put_ashore();
+  captive_on_ = &mine;
+  pending_.store_relaxed(0); // heeded
+  mine.make_gate(unit_.context, nullptr);
+  unit_.state.block();
+  put_back(unit_);
+  left.outsider_is_done();
+  return wait_as_captive(mine);
+}
+
+// With a worker, or away again: let_one_go_alone() has seen to the rest then.
+worker& user_mode::wait_as_captive(carrier& mine) noexcept {
+  worker* const now = mine.wait();
+  may_go_alone_ = alone::no;
+  if (now == nullptr)
+    return begin_alone();
+  mine.take_aboard(*now);
+  captive_on_ = nullptr;
+  return *now;
+}
+
+worker* user_mode::wait_for_worker() noexcept {
+  if (block_ == nullptr && !is_ours(*unit_.home))
+    return nullptr;
+  may_go_alone_ = alone::where_it_waits;
+  return &enter_keeping_block();
+}
+
+// --- alone ---
+
+// On the kernel thread that it goes on on.
+worker& user_mode::begin_alone() noexcept {
+  carrier::put_ashore();
+  away_on_->away.store_release(true); // pairs with the acquire of who ticks: kernel_id() is known
+  return away_on_->nobody();
+}
+
+// Nobody else knows of it: it was ready on `w`, and taken out. False: no kernel thread is to be had.
+bool user_mode::go_alone(worker& w) noexcept {
+  carrier* const on = captive_on_ != nullptr ? captive_on_ : take_spare(w);
+  if (on == nullptr)
+    return false;
+  worker* comes = nullptr;
+  if (captive_on_ == nullptr) {
+    comes = &on->nobody();
+    comes->current = &unit_;
+    comes->affinity = w.affinity;
+    comes->passing = {on, &unit_.context, nullptr, nullptr};
+  }
+  captive_on_ = nullptr;
+  away_on_ = on;
+  w.owner_group.expect_outsider(); // the group outlives it
+  left_group_ = &w.owner_group;
+  unit_.state.start_running();
+  on->call(comes); // GONE: *this
+  return true;
+}
+
+// Whoever was looked at and does not go stands behind the others then: who waits longest is looked at first.
+bool user_mode::let_one_go_alone(worker& w) noexcept {
+  for (const auto& p : w.main_scheduler->pools()) {
+    if (!is_ours(*p))
+      continue;
+    for (std::size_t left = p->size(); left != 0; --left) {
+      descriptor* const u = p->pop_oldest(w);
+      if (u == nullptr)
+        break;
+      user_mode* const mode = of(*u);
+      if (mode != nullptr && mode->may_go_alone_ != alone::no && mode->go_alone(w))
+        return true;
+      p->push(*u);
+    }
+  }
+  return false;
+}
+
+} // namespace weft::sched
