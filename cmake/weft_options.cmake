@@ -7,6 +7,7 @@ option(WEFT_TOOLS "Build the tool weft (needs CLI11)" ${PROJECT_IS_TOP_LEVEL})
 option(WEFT_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(WEFT_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(WEFT_APPS "Build the applications" ${PROJECT_IS_TOP_LEVEL})
+option(WEFT_UNITY "Compile each room as one file: a quarter of the time, but all of it again after any change" OFF)
 set(WEFT_ASSERTS auto CACHE STRING "Assertions: on, off, or auto (on in Debug builds only)")
 set_property(CACHE WEFT_ASSERTS PROPERTY STRINGS auto on off)
 

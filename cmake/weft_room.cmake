@@ -15,18 +15,13 @@ function(weft_room name)
   if(room_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "weft_room(${name}): unknown arguments ${room_UNPARSED_ARGUMENTS}")
   endif()
-  foreach(source IN LISTS room_SOURCES) # TOLERANCE
-    if(NOT EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${source}" AND NOT EXISTS "${source}") # TOLERANCE
-      message(STATUS "weft: ${name}/${source} is not there yet, skipped") # TOLERANCE
-      list(REMOVE_ITEM room_SOURCES "${source}") # TOLERANCE
-    endif() # TOLERANCE
-  endforeach() # TOLERANCE
   set(target weft_${name})
   if(room_SOURCES)
     add_library(${target} OBJECT ${room_SOURCES})
     set_target_properties(${target} PROPERTIES
       POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden
-      VISIBILITY_INLINES_HIDDEN ON CXX_EXTENSIONS OFF)
+      VISIBILITY_INLINES_HIDDEN ON CXX_EXTENSIONS OFF
+      UNITY_BUILD ${WEFT_UNITY} UNITY_BUILD_BATCH_SIZE 0)
     set(scope PUBLIC)
   else()
     add_library(${target} INTERFACE)

@@ -3,12 +3,14 @@
 #include "weft/context.hpp"
 
 #include "weft/base/assert.hpp"
+#include "weft/base/refuse.hpp"
 
 #include <algorithm>
-#include <system_error>
 
 namespace weft {
 namespace {
+
+using base::refuse;
 
 constexpr std::size_t alignment = 16; // of a stack's end, on every CPU
 /// What aligning may cost at both ends of a stack that has just least_stack bytes.
@@ -17,10 +19,6 @@ constexpr std::size_t slack = 256;
 std::byte* aligned_up(std::byte* p) noexcept {
   const auto at = reinterpret_cast<std::uintptr_t>(p);
   return p + ((alignment - at % alignment) % alignment);
-}
-
-[[noreturn]] void refuse(std::errc code, const char* why) {
-  throw std::system_error(std::make_error_code(code), why);
 }
 
 } // namespace

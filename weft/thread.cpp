@@ -4,6 +4,7 @@
 
 #include <ostream>
 
+#include "weft/base/refuse.hpp"
 #include "weft/memory/stack_options.hpp"
 #include "weft/os/signal.hpp"
 #include "weft/preempt/preparation.hpp"
@@ -15,11 +16,9 @@
 namespace weft {
 namespace {
 
-constexpr std::size_t largest_stack = std::size_t{1} << 30;
+using base::refuse;
 
-[[noreturn]] void refuse(std::errc code, const char* why) {
-  throw std::system_error(std::make_error_code(code), why);
-}
+constexpr std::size_t largest_stack = std::size_t{1} << 30;
 
 // One that may be preempted needs room for the kernel's signal frame and for what its handler calls. The
 // default size has it.

@@ -6,7 +6,7 @@
 //
 //   constinit base::integer_knob stack_size{"WEFT_STACK_SIZE", 16 << 10, {4 << 10, 1 << 30},
 //                                           base::knob_scale::bytes, "stack of a thread, in bytes"};
-//   const base::knob_list listed{stack_size};   // print_all() shows it even if nobody has read it
+//   const base::knob_list of_stacks{stack_size}; // print_all() shows it even if nobody has read it
 #pragma once
 
 #include "weft/base/export.hpp"

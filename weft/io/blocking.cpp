@@ -28,7 +28,7 @@ constinit base::integer_knob most_knob{
     {1, 32768},
     base::knob_scale::count,
     "most spare kernel threads for calls that block, see weft::blocking()"};
-const base::knob_list listed{most_knob};
+const base::knob_list blocking_knobs{most_knob};
 
 } // namespace
 

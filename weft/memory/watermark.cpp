@@ -15,7 +15,7 @@ namespace {
 
 constinit base::boolean_knob watermark_knob{"WEFT_STACK_WATERMARK", false,
                                             "measure how much of its stack each thread uses"};
-const base::knob_list listed{watermark_knob};
+const base::knob_list watermark_knobs{watermark_knob};
 
 // Functions beyond these are counted in the process's mark only.
 constexpr std::size_t table_size = 1024;

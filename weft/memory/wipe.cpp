@@ -15,7 +15,7 @@ namespace {
 
 constinit base::boolean_knob wipe_knob{"WEFT_STACK_WIPE", false,
                                        "clear each stack before another thread gets it"};
-const base::knob_list listed{wipe_knob};
+const base::knob_list wipe_knobs{wipe_knob};
 
 } // namespace
 

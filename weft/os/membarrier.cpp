@@ -16,7 +16,7 @@ namespace {
 constinit base::boolean_knob membarrier_knob{
     "WEFT_MEMBARRIER", true,
     "let the rare side of a fence pair pay through membarrier(2); 0: plain fences on both"};
-const base::knob_list listed{membarrier_knob};
+const base::knob_list membarrier_knobs{membarrier_knob};
 
 int membarrier(int command) noexcept {
   return static_cast<int>(::syscall(SYS_membarrier, command, 0, 0));

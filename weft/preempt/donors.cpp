@@ -42,7 +42,7 @@ constinit base::integer_knob donors_knob{"WEFT_PREEMPTION_DONORS",
                                          base::knob_scale::count,
                                          "kernel threads at most that lend thread-local storage to threads "
                                          "that are preempted; beyond, ticks wait"};
-const base::knob_list listed{donors_knob};
+const base::knob_list donors_knobs{donors_knob};
 
 // sched_getcpu() and malloc read the CPU from this area, which the kernel keeps for the donor's own CPU; once
 // it is unregistered they ask the kernel.

@@ -4,10 +4,10 @@
 #include <atomic>
 #include <mutex>
 #include <new>
-#include <system_error>
 
 #include "weft/arch/user_mode.hpp"
 #include "weft/base/immortal.hpp"
+#include "weft/base/refuse.hpp"
 #include "weft/memory/annotate.hpp"
 #include "weft/preempt/creator.hpp"
 #include "weft/preempt/donors.hpp"
@@ -19,6 +19,8 @@
 namespace weft::preempt {
 namespace {
 
+using base::refuse;
+
 // Ownership: `now`, whoever holds the lock. stop() holds it from its look to its end, so that nobody begins
 // to make a thread with what is about to end.
 struct preparations {
@@ -28,10 +30,6 @@ struct preparations {
 
 preparations& of_process() noexcept {
   return base::immortal<preparations>();
-}
-
-[[noreturn]] void refuse(const char* why) {
-  throw std::system_error(std::make_error_code(std::errc::not_supported), why);
 }
 
 bool has_workers() noexcept {
@@ -61,10 +59,10 @@ bool prepare(sched::preemption kind, std::size_t workers) {
   if (is_cooperative_here())
     return false;
   if (!arch::can_preempt)
-    refuse("weft: preemption is not ported to this machine");
+    refuse(std::errc::not_supported, "weft: preemption is not ported to this machine");
   if (kind == sched::preemption::own_tls || kind == sched::preemption::bound_tls) {
     if (!arch::can_set_thread_pointer())
-      refuse("weft: this kernel does not let programs set their thread pointer");
+      refuse(std::errc::not_supported, "weft: this kernel does not let programs set their thread pointer");
     provide_donors(kind == sched::preemption::own_tls ? workers + 2 : 0);
   }
   // Of the others only those need spares that block in the kernel.

@@ -30,7 +30,7 @@ constinit base::integer_knob spares_knob{"WEFT_PREEMPTION_SPARES",
                                          base::knob_scale::count,
                                          "kernel threads at most on which workers go on whose own one a "
                                          "preempted thread keeps; beyond, ticks wait"};
-const base::knob_list listed{spares_knob};
+const base::knob_list spares_knobs{spares_knob};
 
 struct spare {
   sched::carrier carrier;

@@ -68,15 +68,11 @@ void send(std::int32_t kernel_id, int number, std::size_t mark) noexcept {
     sent.fetch_add_relaxed(1);
 }
 
-worker* worker_here() noexcept {
-  return sched::weft_worker_here;
-}
-
 // The kernel thread to signal if the worker there runs a preemptible thread in user mode; else 0. RACY: it
 // may have stopped doing so; then the signal does nothing.
 std::int32_t to_be_told(std::size_t at) noexcept {
   const worker* const w = places[at].who.load_acquire();
-  if (w == nullptr || w == worker_here() || w->user_mode_serial.load_relaxed() == 0)
+  if (w == nullptr || w == sched::weft_worker_here || w->user_mode_serial.load_relaxed() == 0)
     return 0;
   return w->kernel_thread_id.load_relaxed();
 }
@@ -319,7 +315,7 @@ bool pass_on(const siginfo_t& info) noexcept {
     return true;
   }
   const worker* const meant = places[mark - for_worker].who.load_acquire();
-  if (meant == worker_here() || meant == nullptr)
+  if (meant == sched::weft_worker_here || meant == nullptr)
     return meant != nullptr;
   if (const std::int32_t other = meant->kernel_thread_id.load_relaxed(); other != 0)
     send(other, info.si_signo, plain);

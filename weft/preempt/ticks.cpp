@@ -21,6 +21,7 @@
 #include "weft/base/assert.hpp"
 #include "weft/base/immortal.hpp"
 #include "weft/base/knob.hpp"
+#include "weft/base/refuse.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/os/kernel_thread.hpp"
@@ -37,6 +38,8 @@
 
 namespace weft::preempt {
 namespace {
+
+using base::refuse;
 
 using sched::user_mode;
 using sched::worker;
@@ -65,7 +68,7 @@ constinit base::choice_knob source_knob{"WEFT_PREEMPTION_TICKS", 0, source_names
 constinit base::boolean_knob kicks_knob{"WEFT_PREEMPTION_KICKS", true,
                                         "a thread of high priority that becomes ready interrupts one of low "
                                         "priority at once; 0: at its next tick"};
-const base::knob_list listed{interval_knob, signal_knob, source_knob, kicks_knob};
+const base::knob_list ticks_knobs{interval_knob, signal_knob, source_knob, kicks_knob};
 
 base::atomic<std::uint64_t> flags_left;
 base::atomic<std::uint64_t> preemptions_done;
@@ -76,10 +79,6 @@ base::atomic<std::uint64_t> kicks_sent;
 base::atomic<std::uint64_t> let_go_alone;
 
 struct sigaction before_us;
-
-[[noreturn]] void refuse(std::errc code, const char* why) {
-  throw std::system_error(std::make_error_code(code), why);
-}
 
 // --- the handler ---
 

@@ -42,7 +42,7 @@ constinit base::integer_knob watchdog_knob{"WEFT_WATCHDOG",
                                            base::knob_scale::count,
                                            "milliseconds after which a thread that keeps its worker is "
                                            "reported, with its calls; 0: never"};
-const base::knob_list listed{watchdog_knob};
+const base::knob_list watchdog_knobs{watchdog_knob};
 
 // --- the question, and the answer of the handler ---
 
@@ -156,15 +156,15 @@ struct suspect {
   std::int64_t ran;
 };
 
-struct look {
+struct patrol {
   std::int64_t now;
   std::int64_t limit;
   std::array<suspect, 16> suspects;
   std::size_t count;
 };
 
-void look_at(worker& w, void* argument) {
-  look& l = *static_cast<look*>(argument);
+void suspect_it(worker& w, void* argument) {
+  patrol& l = *static_cast<patrol*>(argument);
   sched::watched_state& s = w.watched;
   const unit::descriptor* const now = peek(w.current);
   const std::int64_t decisions = decisions_of(w);
@@ -242,8 +242,8 @@ class watchdog {
     walk nowhere{nullptr, false};
     _Unwind_Backtrace(&note_call, &nowhere); // what the first one allocates, it allocates here
     while (ending_.load_acquire() == 0) {
-      look l{os::now_ns(), limit_, {}, 0};
-      sched::for_each_worker(&look_at, &l);
+      patrol l{os::now_ns(), limit_, {}, 0};
+      sched::for_each_worker(&suspect_it, &l);
       for (std::size_t i = 0; i < l.count; ++i)
         tell(l.suspects[i]);
       os::futex_wait_until(&ending_, 0, os::now_ns() + std::max<std::int64_t>(limit_ / 4, 1'000'000));

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "weft/base/assert.hpp"
+#include "weft/base/refuse.hpp"
 #include "weft/memory/overflow.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
@@ -25,9 +26,7 @@
 namespace weft::sched {
 namespace {
 
-[[noreturn]] void refuse(std::errc code, const char* why) {
-  throw std::system_error(std::make_error_code(code), why);
-}
+using base::refuse;
 
 // Distances from worker `self` to the others in the order nearest first, and that order.
 std::vector<std::pair<int, std::size_t>> neighbours(std::size_t self, std::size_t workers) {

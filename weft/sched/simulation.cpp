@@ -19,6 +19,7 @@
 #include "weft/arch/exception_state.hpp"
 #include "weft/base/assert.hpp"
 #include "weft/base/knob.hpp"
+#include "weft/base/refuse.hpp"
 #include "weft/memory/overflow.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
@@ -31,16 +32,14 @@
 namespace weft::sched {
 namespace {
 
+using base::refuse;
+
 constinit base::text_knob seed_knob{
     "WEFT_SIM", nullptr,
     "run all workers in turn on one kernel thread; a number, from which all choices follow, or random"};
 constinit base::boolean_knob trace_knob{"WEFT_SIM_TRACE", false,
                                         "print each choice of a simulation: who goes on, where and when"};
-const base::knob_list listed{seed_knob, trace_knob};
-
-[[noreturn]] void refuse(std::errc code, const char* why) {
-  throw std::system_error(std::make_error_code(code), why);
-}
+const base::knob_list simulation_knobs{seed_knob, trace_knob};
 
 // Loops, the schedulers, tasklets and event sources of users run on it; a page is taken when it is touched.
 constexpr std::size_t stack_bytes = 1 << 20;

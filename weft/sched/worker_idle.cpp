@@ -24,7 +24,7 @@ constinit base::integer_knob idle_spin{"WEFT_IDLE_SPIN",
                                        base::knob_scale::count,
                                        "microseconds that an idle worker searches before it sleeps; more "
                                        "while its sleeps are short"};
-const base::knob_list listed{idle_spin};
+const base::knob_list worker_idle_knobs{idle_spin};
 
 } // namespace
 

@@ -21,7 +21,7 @@ namespace {
 constinit base::text_knob synthetic_knob{
     "WEFT_SYNTHETIC_TOPOLOGY", nullptr,
     "pretend to run on this machine (hwloc synthetic description); for tests"};
-const base::knob_list listed{synthetic_knob};
+const base::knob_list machine_knobs{synthetic_knob};
 
 struct destroy_topology {
   void operator()(hwloc_topology* topology) const noexcept { hwloc_topology_destroy(topology); }

@@ -34,7 +34,7 @@ namespace {
 
 constinit base::boolean_knob control_knob{
     "WEFT_CONTROL", false, "listen to the tool weft of the same user, which may then trace this process"};
-const base::knob_list listed{control_knob};
+const base::knob_list control_knobs{control_knob};
 
 // Room for the listener's frames and what the session and the C library need.
 constexpr std::size_t stack_bytes = 256 << 10;

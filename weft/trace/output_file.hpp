@@ -4,8 +4,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace weft::trace {
+
+// For printf's %llu and %llx: std::uint64_t is another type on some machines.
+constexpr unsigned long long wide(std::uint64_t value) noexcept {
+  return value;
+}
 
 // Contexts: thread, foreign kernel thread, one at a time. Switches: never (the kernel thread may block).
 class output_file {

@@ -21,7 +21,7 @@ constinit base::integer_knob events_knob{
     {16, 1 << 30},
     base::knob_scale::bytes,
     "events that a worker keeps while tracing, the newest; 24 bytes each"};
-const base::knob_list listed{events_knob};
+const base::knob_list recorder_knobs{events_knob};
 
 } // namespace
 

@@ -21,6 +21,7 @@
 #include "weft/base/assert.hpp"
 #include "weft/base/fence.hpp"
 #include "weft/base/knob.hpp"
+#include "weft/base/refuse.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/interruptible.hpp"
 #include "weft/trace/control.hpp"
@@ -29,18 +30,16 @@
 namespace weft::trace {
 namespace {
 
+using base::refuse;
+
 constinit base::text_knob trace_knob{"WEFT_TRACE", nullptr,
                                      "file for a trace of the workers, from their start to the program's "
                                      "exit; *.weft: raw, for the tool weft; "
                                      "else a timeline in JSON"};
-const base::knob_list listed{trace_knob};
+const base::knob_list session_knobs{trace_knob};
 
 constinit session the_session;
 static_assert(std::is_trivially_destructible_v<session>, "workers may detach while statics are destroyed");
-
-[[noreturn]] void refuse(std::errc error, const char* sentence) {
-  throw std::system_error(std::make_error_code(error), sentence);
-}
 
 [[noreturn]] void refuse_file(int error, const std::string& path) {
   throw std::system_error(error, std::system_category(),

@@ -6,6 +6,8 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "weft/trace/output_file.hpp"
+
 namespace weft::trace {
 namespace {
 
@@ -35,10 +37,6 @@ std::string time_text(std::uint64_t ns) {
   std::string text;
   add(text, "%.*f %s", decimals, shown, u->name);
   return text;
-}
-
-unsigned long long wide(std::uint64_t n) {
-  return n;
 }
 
 // Names come from programs and files: a terminal gets printable ASCII only.

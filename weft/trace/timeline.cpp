@@ -9,10 +9,6 @@
 namespace weft::trace {
 namespace {
 
-constexpr unsigned long long wide(std::uint64_t value) {
-  return value;
-}
-
 // The timeline of one worker. At each moment at most one stretch is open: a unit runs, or the worker is
 // parked or searches.
 class track_writer {
