@@ -150,8 +150,8 @@ TEST_P(stuck_worker, all_kinds_of_threads_use_malloc_on_one_worker) {
     std::vector<std::unique_ptr<char[]>> kept(64);
     unsigned at = 0;
     while (os::now_ns() < end) {
-      for (unsigned i = 0; i < 200; ++i) // beyond what malloc keeps for each kernel thread
-        kept[++at % kept.size()] = std::make_unique<char[]>(1100 + at % 4096);
+      for (unsigned i = 0; i < 200; ++i, ++at) // beyond what malloc keeps for each kernel thread
+        kept[at % kept.size()] = std::make_unique<char[]>(1100 + at % 4096);
       this_thread::yield();
     }
   };
