@@ -6,6 +6,7 @@
 #include "weft/os/mapping.hpp"
 
 #include <bit>
+#include <iterator>
 
 namespace weft::memory {
 namespace {

@@ -6,6 +6,7 @@
 #include "weft/trace/output_file.hpp"
 #include "weft/trace/summary.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>

@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: MIT
+// Nothing: whoever is made of it has the tests' precompiled header.
