@@ -13,8 +13,8 @@ apt_update() {
   fi
 }
 # A package that is only mentioned, by one that recommends it perhaps, has no record to show.
-exists() { apt-cache show --no-all-versions "$1" 2>/dev/null | grep -q '^Package:'; }
-installed() { dpkg -s "$1" 2>/dev/null | grep -q '^Status: install ok installed'; }
+exists() { [ -n "$(apt-cache show --no-all-versions "$1" 2>/dev/null)" ]; }
+installed() { [ "$(dpkg-query -W -f '${Status}' "$1" 2>/dev/null)" = "install ok installed" ]; }
 
 # The newest clang installed, else the newest this distribution offers; nothing if neither.
 newest_clang() {
