@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-# weft_gtest(<name> SOURCES file... [LINK target...] [LABELS label...] [TIMEOUT seconds] [OPTIONS flag...])
+# weft_gtest(<name> SOURCES file... [LINK target...] [LABELS label...] [TIMEOUT seconds] [SHARDS n] [OPTIONS flag...])
 #   A GoogleTest executable; each of its cases is a ctest test "<name>.<suite>.<case>". Links weft::static unless
 #   LINK says otherwise. It is in the trees that name it (tests/trees.cmake). OPTIONS: other flags than the tree's.
+#   SHARDS: so many processes run all of them, where there are thousands of short ones.
 # weft_unit_test(<room> [LINK target...])
 #   tests/unit/<room>/*_test.cpp as unit_<room>. Linked to the objects of that room and of those below it, and to
 #   nothing else: a dependency that docs/rooms.txt does not allow is a link error. Rooms whose tests run threads get
@@ -24,7 +25,7 @@ weft_precompile(weft_test_pch)
 weft_precompile(weft_test_pch_o0 -O0)
 
 function(weft_gtest name)
-  cmake_parse_arguments(PARSE_ARGV 1 test "" "TIMEOUT" "SOURCES;LINK;LABELS;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "TIMEOUT;SHARDS" "SOURCES;LINK;LABELS;OPTIONS")
   if(NOT test_LINK)
     set(test_LINK weft::static)
   endif()
@@ -44,6 +45,15 @@ function(weft_gtest name)
   if(here) # in place of the others: gtest_discover_tests() takes one
     set(test_LABELS here)
   endif()
+  if(test_SHARDS)
+    math(EXPR last "${test_SHARDS} - 1")
+    foreach(shard RANGE ${last})
+      add_test(NAME "${name}.shard_${shard}" COMMAND ${name} --gtest_brief=1)
+      set_tests_properties("${name}.shard_${shard}" PROPERTIES TIMEOUT ${test_TIMEOUT} LABELS "${test_LABELS}"
+        ENVIRONMENT "GTEST_TOTAL_SHARDS=${test_SHARDS};GTEST_SHARD_INDEX=${shard}")
+    endforeach()
+    return()
+  endif()
   gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT ${test_TIMEOUT} LABELS "${test_LABELS}")
 endfunction()
@@ -56,7 +66,11 @@ function(weft_unit_test room)
   endif()
   set(needs_runtime unit technique sched sync compose io preempt runtime api)
   if(room IN_LIST needs_runtime)
-    weft_gtest(unit_${room} SOURCES ${sources} LINK weft::static ${test_LINK} LABELS unit)
+    set(shards "")
+    if(room STREQUAL "technique") # each technique, kind, pool and number of workers
+      set(shards SHARDS 8 TIMEOUT 300)
+    endif()
+    weft_gtest(unit_${room} SOURCES ${sources} LINK weft::static ${test_LINK} LABELS unit ${shards})
     return()
   endif()
   # os is always there: it defines the fences that base declares.
