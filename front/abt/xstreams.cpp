@@ -12,15 +12,28 @@
 #include "front/abt/runtime.hpp"
 #include "front/abt/tool.hpp"
 #include "front/abt/xstream.hpp"
+#include "weft/base/immortal.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/runtime/runtime.hpp"
 
 namespace weft::abt {
 namespace {
 
-const stream_view no_streams;
-std::atomic<const stream_view*> view{&no_streams};
-std::vector<std::unique_ptr<const stream_view>> views; // under state().lock
+// Streams run while statics are destroyed, so neither of these ever is.
+union never_destroyed {
+  constexpr never_destroyed() noexcept : none() {}
+  constexpr ~never_destroyed() {}
+  stream_view none;
+};
+constinit const never_destroyed no_streams;
+std::atomic<const stream_view*> view{&no_streams.none};
+
+struct kept_views { // under state().lock
+  std::vector<std::unique_ptr<const stream_view>> all;
+};
+std::vector<std::unique_ptr<const stream_view>>& views() noexcept {
+  return base::immortal<kept_views>().all;
+}
 
 } // namespace
 
@@ -29,14 +42,14 @@ const stream_view* streams_now() noexcept {
 }
 
 void publish_streams() {
-  views.push_back(std::make_unique<const stream_view>(state().streams));
-  view.store(views.back().get(),
+  views().push_back(std::make_unique<const stream_view>(state().streams));
+  view.store(views().back().get(),
              std::memory_order_release); // release: pairs with the acquire in streams_now()
 }
 
 void forget_views() noexcept {
-  view.store(&no_streams);
-  views.clear();
+  view.store(&no_streams.none);
+  views().clear();
 }
 
 namespace {
@@ -177,7 +190,7 @@ xstream& create_stream(scheduler& main, int rank, bool primary) {
     throw failure{ABT_ERR_INV_XSTREAM_RANK};
   }
   auto es = make_owned<xstream>();
-  views.reserve(views.size() + 2);
+  views().reserve(views().size() + 2);
   auto grown = std::make_unique<stream_view>(all);
   grown->push_back(es.get());
   es->rank = rank;
@@ -188,12 +201,10 @@ xstream& create_stream(scheduler& main, int rank, bool primary) {
   start_worker(*es, main);
   es->kernel_thread = primary ? ::pthread_self() : es->worker.load()->kernel_thread.handle();
   try {
-    runtime::stop_at_exit(*es->group);
     be_patient(*es, main);
     bind_by_environment(*es);
   } catch (...) {
     main.requests.fetch_or(exit_requested);
-    runtime::forget_at_exit(*es->group);
     held.unlock(); // the stream may want it, and the wait may switch
     es->wake();
     if (!primary)
@@ -202,8 +213,8 @@ xstream& create_stream(scheduler& main, int rank, bool primary) {
     throw;
   }
   all.push_back(es.get());
-  views.push_back(std::move(grown));
-  view.store(views.back().get(), std::memory_order_release);
+  views().push_back(std::move(grown));
+  view.store(views().back().get(), std::memory_order_release);
   return *es.release();
 }
 
@@ -245,7 +256,6 @@ void free_stream(xstream& es) noexcept {
     std::erase(state().streams, &es);
     withdraw(es);
   }
-  runtime::forget_at_exit(*es.group);
   es.group.reset();
   wake_one_for_timers();
   let_go(*es.main.load());

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <memory>
 #include <thread>
 
 #include "tests/system/scenario.hpp"
@@ -168,6 +169,37 @@ WEFT_SCENARIO(exit_with_atexit_that_uses_threads) {
   return 7;
 }
 
+// Who counted themselves as users count themselves out in destructors that run after the workers stand still.
+std::atomic<bool> stops_late{false};
+struct late_user {
+  ~late_user() {
+    if (stops_late && weft::runtime::stop())
+      std::_Exit(1);
+  }
+} stops_last;
+WEFT_SCENARIO(exit_with_a_late_stop) {
+  stops_late = true;
+  leave_threads_alive();
+  return 7;
+}
+// A group of the program's own does not stand still: it is destroyed as it would be before exit().
+WEFT_SCENARIO(exit_with_a_group_in_a_static) {
+  static std::unique_ptr<weft::worker_group> own;
+  static std::atomic<int> ran{0};
+  std::atexit([] {
+    weft::thread_attributes there;
+    there.pool = &own->next_pool();
+    weft::thread(there, [] { ran = 1; }).join();
+    own.reset();
+    require(ran == 1, "the group runs");
+  });
+  weft::group_options two;
+  two.workers = 2;
+  own = std::make_unique<weft::worker_group>(two);
+  leave_threads_alive();
+  return 7;
+}
+
 class exits : public ::testing::TestWithParam<const char*> {};
 TEST_P(exits, with_its_code) {
   for (int i = 0; i < 20; ++i) {
@@ -185,7 +217,8 @@ INSTANTIATE_TEST_SUITE_P(ways, exits,
                                            "exit_at_once", "exit_quickly", "exit_while_main_blocks",
                                            "exit_without_use", "exit_after_stop",
                                            "exit_while_threads_are_preempted",
-                                           "exit_with_atexit_that_uses_threads"),
+                                           "exit_with_atexit_that_uses_threads", "exit_with_a_late_stop",
+                                           "exit_with_a_group_in_a_static"),
                          [](const auto& info) { return std::string(info.param); });
 
 WEFT_SCENARIO(exit_stands_still) {

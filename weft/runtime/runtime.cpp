@@ -26,6 +26,7 @@
 #include "weft/runtime/fork.hpp"
 #include "weft/runtime/internal.hpp"
 #include "weft/sched/default_group.hpp"
+#include "weft/sched/user_mode.hpp"
 #include "weft/sync/sleep.hpp"
 #include "weft/trace/session.hpp"
 #include "weft/unit/extension.hpp"
@@ -113,18 +114,17 @@ void describe_thread(void* owner, char* buffer, std::size_t bytes) {
 }
 
 // Static destructors run after this; threads still alive stop at their next scheduling decision. One that
-// never makes such a decision goes on, as a detached kernel thread would.
+// never makes such a decision goes on, as a detached kernel thread would. Groups of fronts run on:
+// destructors of what stands on them join them.
 void stand_still_at_exit() {
   if (print_technique_knob.get())
     print_techniques();
+  sched::keep_for_exit();
   constexpr int patience_ms = 100;
-  if (sched::group* g = state().group.load(std::memory_order_acquire))
+  if (sched::group* g = state().group.load(std::memory_order_acquire)) {
+    state().stands_still.store(true, std::memory_order_relaxed); // relaxed: read by destructors, after this
     g->freeze_others(patience_ms);
-  const std::unique_lock held(state().lock, std::try_to_lock);
-  if (!held.owns_lock() || state().forks_seen != sched::group::forks())
-    return;
-  for (sched::group* g : state().others)
-    g->freeze_others(patience_ms);
+  }
 }
 
 void install_once() {
@@ -190,6 +190,8 @@ bool stop() noexcept {
   std::lock_guard held(state().lock);
   if (state().users == 0 || --state().users != 0 || state().automatic)
     return false;
+  if (state().stands_still.load(std::memory_order_relaxed)) // relaxed: set by exit() before destructors run
+    return false;                                           // its workers end with the process
   sched::group* g = state().group.load(std::memory_order_relaxed);
   const bool has_primary = g->size() != 0 && g->member(0).on_primary_thread;
   if (has_primary ? &sched::here() != &g->member(0) || !sched::here().current->has(unit::not_cancellable)
@@ -206,17 +208,6 @@ void prepare_process() {
   install_once();
   sched::refuse_shadow_stack();
   preempt::start_watchdog_if_asked();
-}
-
-void stop_at_exit(sched::group& g) {
-  const std::lock_guard held(state().lock);
-  state().forks_seen = sched::group::forks();
-  state().others.push_back(&g);
-}
-
-void forget_at_exit(sched::group& g) noexcept {
-  const std::lock_guard held(state().lock);
-  std::erase(state().others, &g);
 }
 
 bool running() noexcept {

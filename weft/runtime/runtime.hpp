@@ -42,12 +42,9 @@ WEFT_API bool stop() noexcept;
 [[nodiscard]] WEFT_API bool running() noexcept;
 
 // For fronts that have groups of their own. What every process with workers needs, once: the report of stack
-// overflows, the handlers of fork() and exit(). Errors: std::system_error where workers cannot run at all.
+// overflows, the handlers of fork() and exit(). Their workers go on after exit(), until the process has
+// ended. Errors: std::system_error where workers cannot run at all.
 WEFT_API void prepare_process();
-// The workers of `g` stand still when the process exits, as those of the default group. Errors:
-// std::bad_alloc.
-WEFT_API void stop_at_exit(sched::group& g);
-WEFT_API void forget_at_exit(sched::group& g) noexcept;
 
 // Workers of the default group; starts the runtime if need be.
 [[nodiscard]] WEFT_API unsigned worker_count();

@@ -417,8 +417,6 @@ bool group::freeze_others(int patience_ms) noexcept {
   const view* workers = view_.load(std::memory_order_acquire);
   if (workers == nullptr || simulation::is_active())
     return true; // nobody else runs, unless the caller waits
-  if (here().attention.any_relaxed(user_code))
-    user_mode::behind(here()).hold_for_good(); // on the one worker that does not freeze
   const runtime_section in;
   worker* self = &here();
   for (worker* w : *workers) {

@@ -291,6 +291,14 @@ inline void enter_runtime_for_good() noexcept {
     user_mode::behind(front).enter_runtime();
 }
 
+// For exit(): the caller, if it is preemptible, is not preempted any more and lets no worker go in the
+// kernel.
+inline void keep_for_exit() noexcept {
+  worker_front& front = here();
+  if (front.attention.any_relaxed(user_code))
+    user_mode::behind(front).hold_for_good();
+}
+
 // The TLS block of the calling kernel thread, to be lent to threads. Contexts: a kernel thread that will run
 // nothing else until it has the block back.
 WEFT_API void describe_tls_block(tls_block& block) noexcept;
