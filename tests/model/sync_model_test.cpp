@@ -290,8 +290,8 @@ void three_at_a_barrier(who w, int rounds) {
   check(phases == rounds, "a phase is missing");
 }
 
-/// May be destroyed as soon as a wait of its last phase has returned, by any of those who waited.
-void barrier_destroyed_by_the_first_back(who w) {
+/// By the last of those who waited; by the first: destruction_model_test.cpp.
+void barrier_destroyed_by_the_last_back(who w) {
   model::runtime::begin();
   struct object {
     sync::barrier<> both{2};
@@ -332,7 +332,7 @@ TEST_P(sync_model, barrier_three_threads_two_phases) {
   expect_passes(bounds(3, 2), [w = GetParam()] { three_at_a_barrier(w, 1); });
 }
 TEST_P(sync_model, barrier_destroyed_by_the_last_back) {
-  expect_passes(model::exhaustively(), [w = GetParam()] { barrier_destroyed_by_the_first_back(w); });
+  expect_passes(model::exhaustively(), [w = GetParam()] { barrier_destroyed_by_the_last_back(w); });
 }
 TEST_P(sync_model, latch_destroyed_by_the_waiter) {
   expect_passes(model::exhaustively(), [w = GetParam()] { latch_destroyed_by_the_waiter(w); });
@@ -461,8 +461,8 @@ TEST(sync_weakened, shared_mutex) {
 }
 TEST(sync_weakened, barrier) {
   expect_every_weakening_is_found(
-      {{exactly(2, 1), [] { barrier_destroyed_by_the_first_back(who::foreign); }},
-       {exactly(2, 1), [] { barrier_destroyed_by_the_first_back(who::threads); }},
+      {{exactly(2, 1), [] { barrier_destroyed_by_the_last_back(who::foreign); }},
+       {exactly(2, 1), [] { barrier_destroyed_by_the_last_back(who::threads); }},
        {exactly(1, 1), [] { three_at_a_barrier(who::threads, 1); }}},
       {{"wait_word.hpp: wait_word::fall_asleep: cas -> release",
         "who falls asleep learns nothing: what the decision published is acquired by load() after it"}});

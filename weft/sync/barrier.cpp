@@ -14,6 +14,19 @@ bool phases::arrive(std::ptrdiff_t count, std::ptrdiff_t dropped, std::uint64_t&
   return left_ == 0;
 }
 
+phases::met phases::meet(const std::stop_token& stop) {
+  const sched::runtime_section in;
+  held_lock held(lock_);
+  WEFT_ASSERT(left_ > 0, "more arrivals at a barrier than the phase expects");
+  if (--left_ == 0) {
+    return met::as_last;
+  }
+  waiter w({unit::wait_kind::barrier, 0, this});
+  // GONE: *this, if notified. SWITCH: may resume on another worker
+  const wait_result how = waiters_.wait(held, w, sched::no_deadline, stop);
+  return how == wait_result::notified ? met::all : met::not_all;
+}
+
 void phases::finish() noexcept {
   const sched::runtime_section in;
   const std::scoped_lock held(lock_);

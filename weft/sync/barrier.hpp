@@ -26,7 +26,13 @@ class phases {
   /// the caller then runs the completion and calls finish(). `dropped` fewer take part from the next phase
   /// on.
   WEFT_API bool arrive(std::ptrdiff_t count, std::ptrdiff_t dropped, std::uint64_t& phase) noexcept;
+  /// Lets all go on who wait for the phase. GONE: *this, when it returns.
   WEFT_API void finish() noexcept;
+  /// Arrives and waits, in one step: the caller stands in the queue when others learn of its arrival, and
+  /// need not look at the barrier again, which may be gone by then. as_last: as arrive() returns true.
+  /// not_all: a stop was requested.
+  enum class met : std::uint8_t { as_last, all, not_all };
+  WEFT_API met meet(const std::stop_token& stop);
   /// True when `phase` is over; false: timed out or stopped.
   WEFT_API bool wait(std::uint64_t phase, sched::deadline until, const std::stop_token& stop);
 
@@ -44,7 +50,9 @@ struct no_completion {
 
 /// As std::barrier, with timed forms and stop tokens. The completion runs in the last thread that arrives, on
 /// its stack, before anybody goes on; it must not throw, but may wait. The barrier may be destroyed as soon
-/// as a wait of its last phase has returned. Waiting: *Contexts*: thread, foreign kernel thread. *Switches*:
+/// as an arrive_and_wait() or wait() of its last phase has returned, while others who arrived are still on
+/// their way out, whichever way they arrived; but a token that somebody is still to wait with keeps it in
+/// use, since that wait may not have begun. Waiting: *Contexts*: thread, foreign kernel thread. *Switches*:
 /// may. *Errors*: std::system_error (operation_not_permitted from a tasklet that would have to wait; no timer
 /// could be had); the arrival counts all the same. Arriving alone: all contexts but signal handlers, never
 /// switches unless the completion does.
@@ -94,10 +102,14 @@ class barrier {
     return phases_.wait(token.phase_, deadline_of(at), stop);
   }
 
-  void arrive_and_wait() { wait(arrive()); }
+  void arrive_and_wait() { static_cast<void>(arrive_and_wait(std::stop_token())); }
+  /// False: a stop was requested before all had arrived; the arrival counts.
   [[nodiscard]] bool arrive_and_wait(const std::stop_token& stop) {
-    arrival_token token = arrive();
-    return wait(token, stop);
+    const phases::met how = phases_.meet(stop); // GONE: *this, unless as_last
+    if (how == phases::met::as_last) {
+      complete();
+    }
+    return how != phases::met::not_all;
   }
   /// Arrives, and takes part no more from the next phase on.
   void arrive_and_drop() { arrive(1, 1); }
@@ -106,10 +118,13 @@ class barrier {
   std::uint64_t arrive(std::ptrdiff_t count, std::ptrdiff_t dropped) {
     std::uint64_t phase = 0;
     if (phases_.arrive(count, dropped, phase)) {
-      completion_(); // outside the lock: the user's code
-      phases_.finish();
-    }
+      complete();
+    } // GONE: *this
     return phase;
+  }
+  void complete() {
+    completion_(); // outside the lock: the user's code
+    phases_.finish();
   }
 
   phases phases_;

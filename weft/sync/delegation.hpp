@@ -31,10 +31,12 @@ class delegation : private release_action<delegation<Consumer, Queue>> {
   delegation() noexcept = default;
   delegation(const delegation&) = delete;
   delegation& operator=(const delegation&) = delete;
-  /// Waits for an owner that is still on its way out.
+  /// Waits for an owner that is still on its way out; it may be a thread of this worker that was preempted
+  /// there.
   ~delegation() {
     while (!queue_.try_take()) {
       base::backend::yield_kernel_thread();
+      let_others_run();
     }
   }
 

@@ -11,8 +11,9 @@
 
 namespace weft::sync {
 
-/// As std::latch, with timed forms and stop tokens. It may be destroyed as soon as a wait has returned, while
-/// the last count_down() is still on the way out. *Ownership*: `lock_` guards the queue and the step to 0;
+/// As std::latch, with timed forms and stop tokens. It may be destroyed as soon as a wait or an
+/// arrive_and_wait() has returned, while others who have counted down are still on the way out, of
+/// arrive_and_wait() too. *Ownership*: `lock_` guards the queue and the step to 0;
 /// other steps are atomic. *Ordering*: (L1) a count_down() releases, what sees 0 acquires. Waiting:
 /// *Contexts*: thread, foreign kernel thread; a tasklet once the count is 0. *Switches*: may. *Errors*:
 /// std::system_error (operation_not_permitted from a tasklet; no timer could be had).
@@ -46,17 +47,14 @@ class latch {
     return try_wait() || wait(deadline_of(at), stop);
   }
 
-  void arrive_and_wait(std::ptrdiff_t by = 1) {
-    count_down(by);
-    wait();
-  }
+  void arrive_and_wait(std::ptrdiff_t by = 1) { static_cast<void>(meet(by, {})); }
   /// The arrival counts, whatever ends the wait.
   [[nodiscard]] bool arrive_and_wait(const std::stop_token& stop, std::ptrdiff_t by = 1) {
-    count_down(by);
-    return wait(stop);
+    return meet(by, stop);
   }
 
  private:
+  WEFT_API bool meet(std::ptrdiff_t by, const std::stop_token& stop);
   WEFT_API bool wait(sched::deadline until, const std::stop_token& stop) const;
 
   base::atomic<std::ptrdiff_t> count_;

@@ -77,9 +77,9 @@ void shared_mutex::unlock_shared() noexcept {
   }
 }
 
-// Readers stood behind it that need not wait any longer.
-void shared_mutex::writer_gave_up() noexcept {
-  if (!writing_ && writers_.empty()) {
+// Readers stood behind it that need not wait any longer. Not held: the mutex is gone.
+void shared_mutex::writer_gave_up(const held_lock& held) noexcept {
+  if (held.owns_lock() && !writing_ && writers_.empty()) {
     admit_readers();
   }
 }
@@ -99,10 +99,10 @@ bool shared_mutex::wait(sched::deadline until, const std::stop_token& stop) {
       return true;
     }
   } catch (...) {
-    writer_gave_up();
+    writer_gave_up(held);
     throw;
   }
-  writer_gave_up();
+  writer_gave_up(held);
   return false;
 }
 

@@ -75,7 +75,7 @@ class shared_mutex {
   void set_writer() noexcept;
   void admit_readers() noexcept;
   void admit_writer() noexcept;
-  void writer_gave_up() noexcept;
+  void writer_gave_up(const held_lock& held) noexcept;
 
   base::atomic<std::uint32_t> mark_{0}; // the writer's, for inspection; first, as the word of a mutex is
   base::spin_lock lock_;

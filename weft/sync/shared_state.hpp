@@ -20,7 +20,8 @@ namespace weft::sync {
 
 /// *Ownership*: who claims the state may write the result, once; after `ready_` it is read only (get() moves
 /// it out, for which the only future is responsible). `lock_` guards the queue and the step to ready.
-/// *Ordering*: (P1) ready_ publishes the result.
+/// *Ordering*: (P1) ready_ publishes the result. Whoever has got the result may let go of promise and future
+/// at once, while the other side is still in set_value(): the destructor takes the lock.
 class WEFT_API shared_state_base {
  public:
   shared_state_base(const shared_state_base&) = delete;
@@ -55,7 +56,8 @@ class WEFT_API shared_state_base {
 
  protected:
   shared_state_base() = default;
-  virtual ~shared_state_base() = default;
+  /// Who found the result may have let go of the last reference while publish() is still on its way out.
+  virtual ~shared_state_base() { waiters_.drain(lock_); }
 
  private:
   base::atomic<std::uint32_t> references_{1};

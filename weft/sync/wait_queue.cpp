@@ -5,29 +5,28 @@
 namespace weft::sync {
 
 wait_result wait_queue::wait(held_lock& held, waiter& w, sched::deadline until, const std::stop_token& stop) {
-  base::spin_lock& lock = *held.mutex();
+  const sched::runtime_section in;
   enqueue(w);
   held.unlock();
-  wait_result how = wait_result::stopped;
-  try {
-    how = finish(lock, w, until, stop);
-  } catch (...) {
-    held.lock();
-    throw;
-  }
-  if (how != wait_result::notified) {
-    held.lock();
-  }
-  return how;
+  return finish(held, w, until, stop);
 }
 
 wait_result wait_queue::finish(base::spin_lock& lock, waiter& w, sched::deadline until,
                                const std::stop_token& stop) {
   const sched::runtime_section in;
+  held_lock held(lock, std::defer_lock);
+  return finish(held, w, until, stop);
+}
+
+wait_result wait_queue::finish(held_lock& held, waiter& w, sched::deadline until,
+                               const std::stop_token& stop) {
+  // Locks once only, and keeps it: once it is out of the list, nothing but the lock keeps the primitive
+  // there.
   const auto leave = [&] {
-    const std::scoped_lock held(lock);
-    list_.remove(&w.link);
-    size_.store_relaxed(size_.load_relaxed() - 1);
+    if (w.part()) { // (W5) else the primitive is gone
+      held.lock();
+      remove(w);
+    }
   };
   wait_result how = wait_result::notified;
   try {
@@ -45,6 +44,11 @@ wait_result wait_queue::finish(base::spin_lock& lock, waiter& w, sched::deadline
   return how;
 }
 
+void wait_queue::remove(waiter& w) noexcept {
+  list_.remove(&w.link);
+  size_.store_relaxed(size_.load_relaxed() - 1);
+}
+
 std::size_t wait_queue::notify_all() noexcept {
   std::size_t count = 0;
   while (notify_one()) {
@@ -53,20 +57,36 @@ std::size_t wait_queue::notify_all() noexcept {
   return count;
 }
 
+// Who has given up but not left may be a ready thread of this very worker, which cannot run before we are
+// done: it is taken out, and finds that (W5) before it touches the primitive. Only one who was faster is
+// waited for; he runs, and has but to take the lock.
 void wait_queue::drain(base::spin_lock& lock) noexcept {
+  const sched::runtime_section in;
   for (;;) {
     {
       const std::scoped_lock held(lock);
-      bool somebody_leaves = false;
-      for (queue::link* l = list_.first(); l != list_.end(); l = l->next) {
-        somebody_leaves = somebody_leaves || waiter::from(*l).is_decided();
-      }
-      if (!somebody_leaves) {
+      if (!somebody_leaves()) {
         return;
       }
     }
     base::backend::yield_kernel_thread();
   }
+}
+
+bool wait_queue::somebody_leaves() noexcept {
+  queue::intrusive_fifo staying;
+  bool leaves = false;
+  while (queue::link* const l = list_.pop_front()) {
+    waiter& w = waiter::from(*l);
+    const bool decided = w.is_decided();
+    if (decided && w.part()) { // (W5)
+      continue;                // GONE: w
+    }
+    leaves = leaves || decided;
+    staying.push_back(l);
+  }
+  list_.splice_back(staying);
+  return leaves;
 }
 
 } // namespace weft::sync

@@ -21,7 +21,8 @@ using held_lock = std::unique_lock<base::spin_lock>;
 /// *Ownership*: the lock of the primitive guards the list, and what `waiter::tag` points to until the waiter
 /// is decided. *Invariant*: who has not been notified is in the list; who has been is not, and need not touch
 /// the primitive again. So it may destroy it: the destructor takes the lock, and so waits for the notifier's
-/// last store.
+/// last store. Others whose waits have ended by time, stop or exception may be on their way out of the list
+/// then: they find that they need not touch it either.
 class WEFT_API wait_queue {
  public:
   [[nodiscard]] bool empty() const noexcept {
@@ -31,8 +32,9 @@ class WEFT_API wait_queue {
   [[nodiscard]] bool looks_empty() const noexcept { return empty(); }
 
   /// Puts `w` into the queue, unlocks, waits. `held` is locked again unless the caller was notified, also
-  /// when an exception leaves. *Contexts*: thread, foreign kernel thread. *Switches*: may. *Errors*: as
-  /// waiter::wait(); not in the queue then.
+  /// when an exception leaves; nor is it if the primitive has been destroyed since the wait ended: whoever
+  /// may meet that touches the primitive only if held.owns_lock(). *Contexts*: thread, foreign kernel thread.
+  /// *Switches*: may. *Errors*: as waiter::wait(); not in the queue then.
   wait_result wait(held_lock& held, waiter& w, sched::deadline until, const std::stop_token& stop);
   /// The same in two steps, the second without the lock and returning without it.
   void enqueue(waiter& w) noexcept {
@@ -72,12 +74,17 @@ class WEFT_API wait_queue {
   /// Wakes all; returns how many.
   std::size_t notify_all() noexcept;
 
-  /// For destructors: waits until nobody holds the lock or is on the way out of the queue. Who waits on,
-  /// undecided, is left alone: threads that are still blocked when static objects are destroyed must not hang
-  /// the exit. *Undefined*: such a one goes on.
+  /// For destructors: waits until nobody holds the lock, and takes out who is on the way out of the queue.
+  /// Who waits on, undecided, is left alone: threads that are still blocked when static objects are destroyed
+  /// must not hang the exit. *Contexts*: all but signal handlers. *Switches*: never. *Undefined*: such a one
+  /// goes on.
   void drain(base::spin_lock& lock) noexcept;
 
  private:
+  wait_result finish(held_lock& held, waiter& w, sched::deadline until, const std::stop_token& stop);
+  void remove(waiter& w) noexcept;
+  bool somebody_leaves() noexcept;
+
   queue::intrusive_fifo list_;
   base::atomic<std::uint32_t> size_{0}; // written under the lock
 };

@@ -8,7 +8,8 @@
 //   notified, timed_out, stopped    decided; the first to get there
 //
 // Ordering. (W1) decide() publishes what its caller did to (W2), the waiter's look after it wakes. (W3)
-// falling asleep publishes the left context to (W4), the decide() that finds it.
+// falling asleep publishes the left context to (W4), the decide() that finds it. (W5) part(): who leaves a
+// list by itself meets the destructor of the primitive.
 #pragma once
 
 #include <chrono>
@@ -79,6 +80,12 @@ class WEFT_API waiter final : private sched::timer {
   [[nodiscard]] bool is_decided() const noexcept { return state_.load() > wait_word::asleep; }
   bool notify() noexcept { return decide(wait_result::notified); }
 
+  // Of a wait that nobody notified: the waiter, before it touches the primitive to leave its list, and the
+  // primitive's destructor, once it has taken the waiter out of the list. True for the first of the two; the
+  // second leaves the rest to it. (W5) acq_rel: the second sees what the first did. GONE: *this, for the
+  // destructor, if true.
+  bool part() noexcept { return !parted_.exchange_acq_rel(true); }
+
   static waiter& from(queue::link& l) noexcept {
     return *reinterpret_cast<waiter*>(reinterpret_cast<char*>(&l) - offset_of_link());
   }
@@ -90,6 +97,7 @@ class WEFT_API waiter final : private sched::timer {
   void sleep_on_kernel_thread(sched::deadline until) noexcept;
 
   wait_word state_;
+  base::atomic<bool> parted_{false};
   unit::descriptor* unit_; // null: a kernel thread that is no worker
 };
 
