@@ -134,6 +134,15 @@ class cell_list {
     return c;
   }
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
+  // Of one that is in it, by a walk.
+  void remove(wait_cell<P>& c) noexcept {
+    wait_cell<P>* before = nullptr;
+    for (wait_cell<P>* each = first_; each != &c; each = each->next)
+      before = each;
+    (before == nullptr ? first_ : before->next) = c.next;
+    if (last_ == &c)
+      last_ = before;
+  }
   // All of them, oldest first, linked by `next`.
   wait_cell<P>* take_all() noexcept {
     wait_cell<P>* all = first_;

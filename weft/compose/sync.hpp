@@ -134,35 +134,49 @@ class condition_variable {
   cell_list<P> waiters_;
 };
 
-// For `count` threads, again and again. Contexts, errors: as queued_mutex::lock().
+// For `count` threads, again and again. Whoever arrives stands in the list when others learn of it, and none
+// touches the barrier after the last one has come and given `lock_` back; so whoever is let through may
+// destroy it. Ownership: `lock_` guards all. Contexts, errors: as queued_mutex::lock(); the caller has not
+// arrived then.
 template <class P>
 class barrier {
  public:
   explicit barrier(std::size_t count) noexcept : missing_(count), count_(count) {}
+  barrier(const barrier&) = delete;
+  barrier& operator=(const barrier&) = delete;
+  ~barrier() { const std::scoped_lock last_one_has_left(lock_); }
+
   void arrive_and_wait() {
-    std::unique_lock<mutex> guard(mutex_);
-    if (missing_ == 1) {
-      missing_ = count_;
-      ++round_;
-      all_here_.notify_all();
-      return;
+    wait_cell<P> me;
+    std::unique_lock guard(lock_);
+    if (missing_ != 1) {
+      P::template worker<P>::require_can_wait();
+      --missing_;
+      waiters_.push(me);
+      guard.unlock();
+      try {
+        return me.wait(); // SWITCH, GONE: *this
+      } catch (...) {     // nobody is left who could end this wait, nor destroy the barrier
+        guard.lock();
+        waiters_.remove(me);
+        ++missing_;
+        throw;
+      }
     }
-    const std::size_t mine = round_;
-    --missing_;
-    try {
-      all_here_.wait(guard, [&] { return round_ != mine; });
-    } catch (...) {
-      ++missing_;
-      throw;
+    missing_ = count_;
+    wait_cell<P>* c = waiters_.take_all();
+    guard.unlock(); // GONE: *this, once one of them has been notified
+    while (c != nullptr) {
+      wait_cell<P>* const next = c->next;
+      c->notify(); // GONE: *c
+      c = next;
     }
   }
 
  private:
-  using mutex = typename P::template mutex<P>;
-  mutex mutex_;
-  condition_variable<P> all_here_;
+  base::spin_lock lock_;
+  cell_list<P> waiters_;
   std::size_t missing_;
-  std::size_t round_ = 0;
   const std::size_t count_;
 };
 

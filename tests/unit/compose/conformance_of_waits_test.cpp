@@ -2,6 +2,7 @@
 // What every runtime promises of waiting, composed or compiled: run over all pages.
 #include "tests/unit/compose/pages.hpp"
 
+#include <cstring>
 #include <array>
 #include <atomic>
 #include <memory>
@@ -107,6 +108,31 @@ TYPED_TEST(conformance_of_waits, a_barrier_keeps_rounds_apart) {
     for (auto& t : threads)
       t.join();
     EXPECT_EQ(arrived.load(), 20 * count);
+  });
+}
+
+TYPED_TEST(conformance_of_waits, a_barrier_is_destroyed_by_the_first_who_is_let_through) {
+  if constexpr (is_sequential<TypeParam>)
+    GTEST_SKIP() << "no thread waits for another one here";
+  this->on_each_count([] {
+    using rt = runtime<TypeParam>;
+    for (int round = 0; round < 500; ++round) {
+      auto* const meet = new typename rt::barrier(3);
+      std::atomic<bool> first{true};
+      const auto body = [&] {
+        meet->arrive_and_wait();
+        if (first.exchange(false)) {
+          std::destroy_at(meet);
+          std::memset(static_cast<void*>(meet), 0xA5, sizeof *meet); // who looks again hangs
+        }
+      };
+      std::vector<typename rt::thread> threads;
+      for (int i = 0; i < 3; ++i)
+        threads.emplace_back(body);
+      for (auto& t : threads)
+        t.join();
+      ::operator delete(meet);
+    }
   });
 }
 
