@@ -34,31 +34,45 @@ void task_group::one_ended() noexcept {
   }
   const std::scoped_lock held(lock_);
   if (pending_.fetch_sub_acq_rel(1) == 1) // else somebody ran another one meanwhile
-    waiters_.notify_all();
+    let_all_go();
 } // GONE: *this, once the lock is free
 
-bool task_group::wait_until(sched::deadline until, const std::stop_token& stop) {
-  const sched::runtime_section in;
-  for (;;) {
-    sync::held_lock held(lock_);
-    if (pending_.load_acquire() == 0)
-      return true; // (G2) acquire: pairs with (G1)
-    sync::waiter self({unit::wait_kind::task_group, 0, this});
-    if (waiters_.wait(held, self, until, stop) != sync::wait_result::notified) // SWITCH: may resume elsewhere
-      return pending_.load_acquire() == 0;
+// The error goes with the first one who asks for it: whoever is let go need not look at the group again,
+// which another of them may have destroyed.
+void task_group::let_all_go() noexcept {
+  bool given = false;
+  const auto give = [&](sync::waiter& w) {
+    auto* const wanted = static_cast<std::exception_ptr*>(w.tag);
+    given = wanted != nullptr && error_ != nullptr;
+    if (given)
+      *wanted = error_;
+  };
+  while (waiters_.notify_one(give)) {
+    if (given)
+      error_ = nullptr;
   }
 }
 
-void task_group::wait() {
-  wait_until(sched::no_deadline, {});
-  std::exception_ptr error;
-  {
-    const sched::runtime_section in;
-    const std::scoped_lock held(lock_);
-    error = std::exchange(error_, nullptr);
+bool task_group::wait_until(sched::deadline until, const std::stop_token& stop, std::exception_ptr* error) {
+  const sched::runtime_section in;
+  sync::held_lock held(lock_);
+  if (pending_.load_acquire() == 0) { // (G2) acquire: pairs with (G1)
+    if (error != nullptr)
+      *error = std::exchange(error_, nullptr);
+    return true;
   }
+  sync::waiter self({unit::wait_kind::task_group, 0, this});
+  self.tag = error;
+  if (waiters_.wait(held, self, until, stop) == sync::wait_result::notified) // SWITCH: may resume elsewhere
+    return true;                                                             // GONE: *this
+  return held.owns_lock() && pending_.load_acquire() == 0;
+}
+
+void task_group::wait() {
+  std::exception_ptr error;
+  wait_until(sched::no_deadline, {}, &error);
   if (error)
-    std::rethrow_exception(error);
+    std::rethrow_exception(std::move(error));
 }
 
 } // namespace weft

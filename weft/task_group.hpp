@@ -22,35 +22,21 @@ class WEFT_API task_group {
   // Waits; an exception that nobody asked for is dropped.
   ~task_group();
 
-  // Starts a thread that calls f(). Contexts: thread, tasklet, foreign kernel thread. Switches: never.
-  // Errors: std::bad_alloc, std::system_error; the group is unchanged then.
+  // Starts a thread that calls f(), a decayed copy, which is destroyed before the thread counts as ended:
+  // what it has captured may refer to what the waiter takes down after wait(). Contexts: thread, tasklet,
+  // foreign kernel thread. Switches: never. Errors: std::bad_alloc, std::system_error, what the copy throws;
+  // the group is unchanged then.
   template <class F>
   void run(F&& f) {
-    struct member {
-      task_group* group;
-      std::decay_t<F> call;
-      void operator()() {
-        try {
-          call();
-        } catch (const unit::exit_request&) {
-        } catch (...) {
-          group->keep(std::current_exception());
-        }
-        group->one_ended();
-      }
-    };
     pending_.fetch_add_relaxed(1); // relaxed: the caller itself keeps the group from being finished
-    try {
-      thread(member{this, std::forward<F>(f)}).detach();
-    } catch (...) {
-      one_ended();
-      throw;
-    }
+    membership place(*this);
+    thread(member<std::decay_t<F>>{std::move(place), std::forward<F>(f)}).detach();
   }
 
-  // Until all that was run has ended; then the first exception, if there was one, is thrown. The group can be
-  // used again. Contexts: thread, foreign kernel thread. Switches: may. Errors: what the members throw;
-  // operation_not_permitted (tasklet).
+  // Until all that was run has ended; then the first exception, if there was one, is thrown; of several who
+  // wait, by one. The group can be used again; or destroyed by one of those who waited, at once. Contexts:
+  // thread, foreign kernel thread. Switches: may. Errors: what the members throw; operation_not_permitted
+  // (tasklet).
   void wait();
   // No longer than told, or until a stop is requested; false: not all have ended.
   template <class Rep, class Period>
@@ -60,13 +46,43 @@ class WEFT_API task_group {
   bool wait(const std::stop_token& stop) { return wait_until(sched::no_deadline, stop); }
 
  private:
+  // Counts as one member as long as it lives, wherever it moves.
+  class membership {
+   public:
+    explicit membership(task_group& g) noexcept : group_(&g) {}
+    membership(membership&& other) noexcept : group_(std::exchange(other.group_, nullptr)) {}
+    ~membership() {
+      if (group_ != nullptr)
+        group_->one_ended(); // GONE: the group
+    }
+    task_group& group() const noexcept { return *group_; }
+
+   private:
+    task_group* group_;
+  };
+
+  template <class F>
+  struct member {
+    membership place; // first, so destroyed last
+    F call;
+    void operator()() {
+      try {
+        call();
+      } catch (const unit::exit_request&) {
+      } catch (...) {
+        place.group().keep(std::current_exception());
+      }
+    }
+  };
+
   void keep(std::exception_ptr error) noexcept;
   void one_ended() noexcept;
-  bool wait_until(sched::deadline until, const std::stop_token& stop);
+  // `error`: where the one that was kept goes, if it is asked for.
+  bool wait_until(sched::deadline until, const std::stop_token& stop, std::exception_ptr* error = nullptr);
+  void let_all_go() noexcept;
 
-  // Members that have not ended, plus one for the group itself: only who brings it to that one looks for
-  // waiters, under the lock, so that a waiter that destroys the group cannot do so under the last member's
-  // hands.
+  // Members that have not ended. The last of them looks for waiters under the lock, so that a waiter that
+  // destroys the group cannot do so under its hands.
   base::atomic<std::int64_t> pending_{0};
   base::spin_lock lock_;
   sync::wait_queue waiters_;
