@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "apps/http/connection.hpp"
 
+#include "apps/http/conditions.hpp"
 #include "apps/http/date.hpp"
 #include "apps/http/input_buffer.hpp"
 #include "apps/http/path.hpp"
@@ -12,6 +13,7 @@
 #include <weft/io.hpp>
 #include <weft/thread.hpp>
 
+#include <atomic>
 #include <cerrno>
 #include <memory>
 #include <optional>
@@ -34,6 +36,11 @@ struct answer {
   std::string_view type = "text/plain";
   std::shared_ptr<const file> from; // keeps `text` alive, or is sent itself
   std::string_view modified;
+  std::string_view etag;
+  std::string location;    // of a 301
+  std::uint64_t first = 0; // byte of the file, and how many: all of it, or a part
+  std::uint64_t size = 0;
+  std::uint64_t whole = 0; // bytes of the file
   bool head_only = false;
   bool keep_alive = false;
 };
@@ -45,6 +52,7 @@ int status_of_errno(int error) noexcept {
   case ENAMETOOLONG:
   case EISDIR:
   case ELOOP:
+  case ENXIO: // neither a file nor a folder
     return 404;
   case EACCES:
   case EPERM:
@@ -61,9 +69,9 @@ int status_of_errno(int error) noexcept {
 
 class connection {
  public:
-  connection(int descriptor, server& owner)
+  connection(int descriptor, server& owner, std::atomic<bool>& is_partial)
       : descriptor_(descriptor), owner_(owner), limits_(owner.options().limits), parser_(limits_),
-        input_(limits_.head_bytes) {}
+        input_(limits_.head_bytes), told_partial_(is_partial) {}
 
   // [sample http-serve]
   std::uint64_t serve() {
@@ -88,6 +96,7 @@ class connection {
   void refuse(int status);
   [[nodiscard]] answer answer_to(const request& head);
   void find_file(const request& head, answer& a);
+  static void apply_conditions(const request& head, answer& a);
   void append(const answer& a);
   bool flush(int flags);
   void linger();
@@ -102,7 +111,8 @@ class connection {
   std::optional<answer> next_; // to the request whose body is still to come
   clock::time_point late_{};   // when the request that is under way must be complete
   std::uint64_t answered_ = 0;
-  bool is_partial_ = false; // a request is under way
+  std::atomic<bool>& told_partial_; // to the server
+  bool is_partial_ = false;         // a request is under way
   bool must_linger_ = false;
 };
 
@@ -151,7 +161,11 @@ bool connection::answer_what_has_come() {
   is_partial_ = parser_.in_request() || !input_.text().empty();
   if (is_partial_ && !was_partial)
     late_ = clock::now() + limits_.request;
-  return true;
+  if (is_partial_ == told_partial_.load(std::memory_order_relaxed) || // ours alone to write
+      owner_.set_partial(told_partial_, is_partial_))
+    return true;
+  flush(0);
+  return false;
 }
 
 void connection::on_head(bool has_more) {
@@ -163,13 +177,14 @@ void connection::on_head(bool has_more) {
 
 // False: that was the last one.
 bool connection::on_complete() {
-  const answer a = std::move(*next_);
+  answer a = std::move(*next_);
   next_.reset();
+  a.keep_alive = a.keep_alive && !owner_.is_draining(); // which it may not have been at the head
   is_partial_ = false;
   ++answered_;
   append(a);
   if (a.from && !a.from->is_in_memory && !a.head_only) {
-    if (!flush(MSG_MORE) || !send_file(descriptor_, *a.from, limits_.send))
+    if (!flush(MSG_MORE) || !send_file(descriptor_, *a.from, a.first, a.size, limits_.send))
       return false;
   }
   if (!a.keep_alive) {
@@ -191,7 +206,7 @@ void connection::refuse(int status) {
 
 answer connection::answer_to(const request& head) {
   answer a;
-  a.keep_alive = head.keep_alive && !owner_.is_draining();
+  a.keep_alive = head.keep_alive;
   a.head_only = head.method == method::head;
   if (head.method == method::unknown)
     a.status = 501;
@@ -201,8 +216,14 @@ answer connection::answer_to(const request& head) {
     a.text = plaintext;
   else
     find_file(head, a);
-  if (a.status >= 400)
+  if (a.status == 200 && head.is_conditional)
+    apply_conditions(head, a);
+  if (a.status == 301 || a.status >= 400) {
+    a.from.reset();
+    a.modified = a.etag = {}; // which were its
+    a.type = "text/plain";
     a.text = reason_of(a.status);
+  }
   return a;
 }
 
@@ -216,16 +237,35 @@ void connection::find_file(const request& head, answer& a) {
       owner_.files().find(*path); // SWITCH: the views of `head` stay valid, they are ours
   if (!found.file) {
     a.status = status_of_errno(found.error);
+    if (found.error == EISDIR && !target_path(head.target).ends_with('/')) {
+      a.status = 301;
+      a.location = folder_location(head.target);
+    }
     return;
   }
   a.from = std::move(found.file);
   a.type = a.from->type;
   a.text = a.from->content;
+  a.size = a.whole = a.from->size;
   a.modified = {a.from->modified.data(), date_size};
-  if (head.if_modified_since == a.modified) {
-    a.status = 304;
-    a.head_only = true;
+  a.etag = a.from->etag;
+}
+
+void connection::apply_conditions(const request& head, answer& a) {
+  representation what{a.etag, a.modified, 0, a.from ? a.size : a.text.size()};
+  if (a.from)
+    what.modified = a.from->about.st_mtim.tv_sec;
+  const part p = evaluate(head, what);
+  if (p.status == 206 && !a.from)
+    return; // no ranges of what is no file
+  a.status = p.status;
+  if (p.status == 206) {
+    a.first = p.first;
+    a.size = p.size;
+    if (a.from->is_in_memory)
+      a.text = a.text.substr(p.first, p.size);
   }
+  a.head_only = a.head_only || p.status == 304;
 }
 
 void connection::append(const answer& a) {
@@ -234,8 +274,12 @@ void connection::append(const answer& a) {
   head.server = owner_.options().name;
   head.date = date_.now();
   head.content_type = a.status == 304 ? std::string_view() : a.type;
-  head.content_length = a.from ? a.from->size : a.text.size();
+  head.content_length = a.from ? a.size : a.text.size();
   head.last_modified = a.modified;
+  head.etag = a.etag;
+  head.location = a.location;
+  head.first_byte = a.first;
+  head.whole_size = a.whole;
   head.keep_alive = a.keep_alive;
   append_head(output_, head);
   if (!a.head_only)
@@ -270,8 +314,8 @@ void connection::linger() {
 
 } // namespace
 
-std::uint64_t serve_connection(int descriptor, server& owner) {
-  return connection(descriptor, owner).serve();
+std::uint64_t serve_connection(int descriptor, server& owner, std::atomic<bool>& is_partial) {
+  return connection(descriptor, owner, is_partial).serve();
 }
 
 } // namespace weft::http

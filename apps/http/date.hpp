@@ -4,6 +4,7 @@
 
 #include <array>
 #include <ctime>
+#include <optional>
 #include <string_view>
 
 namespace weft::http {
@@ -13,6 +14,9 @@ using date_text = std::array<char, date_size>;
 
 /// `when`: seconds since 1970, from year 1 to 9999.
 [[nodiscard]] date_text date_of(std::time_t when) noexcept;
+
+/// Any of the three forms that RFC 9110 has (5.6.7), for a year as `date_of` takes it; nothing: it is none.
+[[nodiscard]] std::optional<std::time_t> parse_date(std::string_view text) noexcept;
 
 /// The time in seconds, from the clock of the kernel's ticks: some nanoseconds, at most one tick late.
 [[nodiscard]] std::time_t coarse_now() noexcept;

@@ -2,6 +2,7 @@
 #include "apps/http/file_cache.hpp"
 
 #include "apps/http/path.hpp"
+#include "apps/http/response.hpp"
 
 #include <weft/blocking.hpp>
 
@@ -75,9 +76,11 @@ file_cache::found file_cache::load(const std::string& path) const {
     if (::fstat(descriptor, &made->about) != 0)
       return {nullptr, errno};
     if (!S_ISREG(made->about.st_mode))
-      return {nullptr, EISDIR};
+      return {nullptr, S_ISDIR(made->about.st_mode) ? EISDIR : ENXIO};
     made->size = static_cast<std::uint64_t>(made->about.st_size);
     made->modified = date_of(made->about.st_mtim.tv_sec);
+    made->etag = etag_of(static_cast<std::uint64_t>(made->about.st_mtim.tv_sec),
+                         static_cast<std::uint64_t>(made->about.st_mtim.tv_nsec), made->size);
     made->type = content_type(path);
     if (const int error = read_small(*made); error != 0)
       return {nullptr, error};
@@ -87,7 +90,7 @@ file_cache::found file_cache::load(const std::string& path) const {
 
 bool file_cache::is_same(const std::string& path, const file& known) const {
   return weft::blocking([&] {
-    struct stat now{};
+    struct stat now {};
     return ::fstatat(root_.get(), path.c_str(), &now, 0) == 0 && same_file(now, known.about);
   });
 }

@@ -32,8 +32,9 @@ struct file {
   explicit file(int open_one) noexcept : descriptor(open_one) {}
   owned_descriptor descriptor;
   std::uint64_t size = 0;
-  struct stat about{};
+  struct stat about {};
   date_text modified{};
+  std::string etag;
   std::string_view type;
   std::string content; // whole, if small
   bool is_in_memory = false;

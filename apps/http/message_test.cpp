@@ -29,6 +29,17 @@ TEST(http_path, refused) {
     EXPECT_EQ(file_path(target), std::nullopt) << target;
 }
 
+TEST(http_path, of_a_folder) {
+  EXPECT_EQ(folder_location("/a"), "/a/");
+  EXPECT_EQ(folder_location("/a/b?c=d?e"), "/a/b/?c=d?e");
+  EXPECT_EQ(folder_location("//host/b"), "/host/b/"); // not another host's
+  EXPECT_EQ(folder_location("/\\host"), "/%5Chost/"); // which browsers take for a slash
+  EXPECT_EQ(folder_location("http://host/a"), "/a/");
+  EXPECT_EQ(folder_location("/\xc3\xa4"), "/%C3%A4/");
+  EXPECT_EQ(folder_location("/."), "/./");
+  EXPECT_EQ(folder_location("//"), "/");
+}
+
 TEST(http_path, content_types) {
   EXPECT_EQ(content_type("a/b.html"), "text/html");
   EXPECT_EQ(content_type("html"), "application/octet-stream");

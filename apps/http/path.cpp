@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "apps/http/path.hpp"
 
+#include "apps/http/grammar.hpp"
+
+#include <algorithm>
 #include <utility>
 
 namespace weft::http {
 namespace {
-
-int hex_value(char c) noexcept {
-  if (c >= '0' && c <= '9')
-    return c - '0';
-  const char lower = static_cast<char>(c | 0x20);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
 
 std::optional<std::string> decoded(std::string_view text) {
   std::string out;
@@ -50,11 +46,13 @@ bool append_segments(std::string& out, std::string_view path) {
 } // namespace
 
 std::string_view target_path(std::string_view target) noexcept {
-  constexpr std::string_view scheme = "http://";
-  if (target.starts_with(scheme)) {
-    target.remove_prefix(scheme.size());
-    const std::size_t slash = target.find('/');
-    target = slash == target.npos ? std::string_view("/") : target.substr(slash);
+  if (!target.starts_with('/')) { // absolute-form; the scheme's letters may be of any case
+    const std::size_t scheme = target.find("://");
+    if (scheme != target.npos) {
+      target.remove_prefix(scheme + 3);
+      const std::size_t path = target.find_first_of("/?#");
+      target = path == target.npos || target[path] != '/' ? std::string_view("/") : target.substr(path);
+    }
   }
   return target.substr(0, target.find_first_of("?#"));
 }
@@ -70,6 +68,28 @@ std::optional<std::string> file_path(std::string_view target) {
   if (plain->ends_with('/'))
     out.append(out.empty() ? "" : "/").append("index.html");
   return out.empty() ? "." : std::move(out);
+}
+
+std::string folder_location(std::string_view target) {
+  std::string_view path = target_path(target);
+  path.remove_prefix(std::min(path.find_first_not_of('/'), path.size()));
+  std::string out = "/";
+  for (const char c : path) {
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    const auto code = static_cast<unsigned char>(c);
+    if (code > 0x20 && code < 0x7f && c != '\\') { // browsers take a backslash for a slash
+      out.push_back(c);
+    } else {
+      out.push_back('%');
+      out.push_back(digits[code >> 4]);
+      out.push_back(digits[code & 15]);
+    }
+  }
+  if (!path.empty())
+    out.push_back('/');
+  if (const std::size_t query = target.find('?'); query != target.npos)
+    out.append(target.substr(query));
+  return out;
 }
 
 std::string_view content_type(std::string_view path) noexcept {

@@ -17,6 +17,10 @@ namespace weft::http {
 /// The path of a target as it stands, without its query.
 [[nodiscard]] std::string_view target_path(std::string_view target) noexcept;
 
+/// Where a folder is that was asked for without the slash at its end: the path of `target` with one, and its
+/// query. Only a path, which begins with one slash: a second would name another host.
+[[nodiscard]] std::string folder_location(std::string_view target);
+
 /// By the ending of its name; "application/octet-stream" if that says nothing.
 [[nodiscard]] std::string_view content_type(std::string_view path) noexcept;
 

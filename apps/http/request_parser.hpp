@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 // HTTP/1.0 and 1.1 requests, one after the other, out of a buffer that the caller owns. Boost.Beast's
-// basic_parser does the work and is seen in request_parser.cpp only; docs/design/http.md says why this one,
+// basic_parser reads the heads and is seen in request_parser.cpp only; docs/design/http.md says why this one,
 // and what is stricter here. Knows nothing of sockets and threads.
 #pragma once
 
+#include "apps/http/chunked_body.hpp"
 #include "apps/http/limits.hpp"
 
 #include <cstddef>
-#include <memory>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace weft::http {
@@ -18,7 +21,13 @@ enum class method : unsigned char { get, head, other, unknown }; // other: one o
 struct request {
   http::method method = method::unknown;
   std::string_view target;
-  std::string_view if_modified_since; // empty: there is none
+  std::string_view if_modified_since; // empty: there is none, or there are several
+  std::string_view if_unmodified_since;
+  std::string_view if_range;
+  std::string_view range;
+  std::string if_match; // all of these fields as one list
+  std::string if_none_match;
+  bool is_conditional = false; // there is one of the above
   bool keep_alive = false;
   bool has_body = false;
   bool expects_continue = false;
@@ -37,9 +46,8 @@ class request_parser {
     std::size_t consumed; // of the text; it must not be shown again
   };
 
-  explicit request_parser(const limits& l);
+  explicit request_parser(const limits& l) noexcept : limits_(l) {}
   request_parser(const request_parser&) = delete;
-  ~request_parser();
 
   /// Looks at what has come. Until the head is there, `text` begins at the first byte that was not consumed,
   /// and may only grow. *Switches*: never. *Errors*: none; a bad request is an outcome.
@@ -52,7 +60,6 @@ class request_parser {
   [[nodiscard]] bool in_request() const noexcept { return state_ != state::before; }
 
  private:
-  class beast_parser;
   enum class state { before, in_head, in_body, over };
 
   progress step_head(std::string_view text);
@@ -60,9 +67,10 @@ class request_parser {
   progress refuse(int status) noexcept;
 
   const limits& limits_;
-  std::unique_ptr<beast_parser> parser_;
   request head_;
-  std::size_t line_ = 0; // where the line begins in which the head stood incomplete
+  std::optional<chunked_body> chunks_; // of the body that is being read, if it comes in chunks
+  std::uint64_t left_ = 0;             // of one that has a length
+  std::size_t line_ = 0;               // where the line begins in which the head stood incomplete
   int status_ = 0;
   state state_ = state::before;
 };

@@ -10,12 +10,14 @@
 
 namespace weft::http {
 
-bool send_file(int socket, const file& f, std::chrono::milliseconds patience) {
+bool send_file(int socket, const file& f, std::uint64_t first, std::uint64_t size,
+               std::chrono::milliseconds patience) {
   constexpr std::uint64_t part = 128 * 1024;
   const auto buffer = std::make_unique_for_overwrite<char[]>(part);
   std::error_code error;
-  for (std::uint64_t at = 0; at < f.size && !error;) {
-    const std::size_t got = weft::io::pread(f.descriptor.get(), buffer.get(), std::min(f.size - at, part),
+  const std::uint64_t end = first + size;
+  for (std::uint64_t at = first; at < end && !error;) {
+    const std::size_t got = weft::io::pread(f.descriptor.get(), buffer.get(), std::min(end - at, part),
                                             static_cast<std::int64_t>(at),
                                             error); // what is not in the page cache is waited for elsewhere
     if (error || got == 0)

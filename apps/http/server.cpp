@@ -66,7 +66,11 @@ server::~server() {
 
 server_counts server::counts() const noexcept {
   const std::scoped_lock held(lock_);
-  return {accepted_.load(std::memory_order_relaxed), requests_.load(std::memory_order_relaxed), open_.size()};
+  std::size_t partial = 0;
+  for (const auto& each : open_)
+    partial += each.second.load(std::memory_order_relaxed) ? 1 : 0;
+  return {accepted_.load(std::memory_order_relaxed), requests_.load(std::memory_order_relaxed), open_.size(),
+          partial};
 }
 
 void server::run(const std::stop_token& stop) {
@@ -104,11 +108,11 @@ void server::start_connection(int descriptor) {
   accepted_.fetch_add(1, std::memory_order_relaxed);
   bool is_added = false;
   try {
-    add(descriptor);
+    std::atomic<bool>& is_partial = add(descriptor);
     is_added = true;
     weft::thread_attributes attributes;
     attributes.stack_size = options_.stack_bytes;
-    weft::thread(attributes, [this, descriptor] { serve(descriptor); }).detach();
+    weft::thread(attributes, [this, descriptor, &is_partial] { serve(descriptor, is_partial); }).detach();
   } catch (const std::exception& e) { // no memory, no stack: this connection cannot be had, others may
     std::fprintf(stderr, "weft-http: a connection is refused: %s\n", e.what());
     if (is_added)
@@ -118,10 +122,10 @@ void server::start_connection(int descriptor) {
   }
 }
 
-void server::serve(int descriptor) noexcept {
+void server::serve(int descriptor, std::atomic<bool>& is_partial) noexcept {
   std::uint64_t answered = 0;
   try {
-    answered = serve_connection(descriptor, *this);
+    answered = serve_connection(descriptor, *this, is_partial);
   } catch (const std::exception& e) { // of memory, mostly
     std::fprintf(stderr, "weft-http: a connection is dropped: %s\n", e.what());
   }
@@ -129,9 +133,9 @@ void server::serve(int descriptor) noexcept {
   end_of(descriptor);
 }
 
-void server::add(int descriptor) {
+std::atomic<bool>& server::add(int descriptor) {
   const std::scoped_lock held(lock_);
-  open_.insert(descriptor);
+  return open_.try_emplace(descriptor, false).first->second;
 }
 
 // The last touch of the server by a connection: drain() sees the set empty only after the lock is released.
@@ -143,24 +147,45 @@ void server::end_of(int descriptor) noexcept {
   fewer_.notify_all();
 }
 
-void server::shut_down_all(int how) {
-  const std::scoped_lock held(lock_); // so none of the numbers is closed and used again meanwhile
-  for (const int descriptor : open_)
-    ::shutdown(descriptor, how);
+// Whoever is connected already has not been refused: closing the listening socket would reset them.
+void server::take_the_backlog() {
+  while (counts().open < options_.connections) {
+    std::error_code error;
+    const int descriptor = weft::io::accept(listening_, nullptr, nullptr, error, 0ms);
+    if (error)
+      return;
+    start_connection(descriptor);
+  }
+}
+
+// Both under the lock, so that none of the numbers is closed and used again meanwhile.
+void server::end_idle_ones() {
+  const std::scoped_lock held(lock_);
+  for (const auto& [descriptor, is_partial] : open_) {
+    if (!is_partial.load(std::memory_order_seq_cst)) // pairs with set_partial()
+      ::shutdown(descriptor, SHUT_RD);
+  }
+}
+void server::cut_off_all() {
+  const std::scoped_lock held(lock_);
+  for (const auto& each : open_)
+    ::shutdown(each.first, SHUT_RDWR);
 }
 
 // [sample http-drain]
-// A connection that is shut down for reading still gets what had come, then the end.
+// A connection that is shut down for reading still gets what had come, then the end. One that has sent a part
+// of a request may send the rest.
 void server::drain() {
-  is_draining_.store(true, std::memory_order_relaxed);
+  is_draining_.store(true, std::memory_order_seq_cst);
+  take_the_backlog();
   weft::io::close(std::exchange(listening_, -1));
-  shut_down_all(SHUT_RD);
+  end_idle_ones();
   std::unique_lock held(lock_);
   const auto all_gone = [this] { return open_.empty(); };
   if (fewer_.wait_for(held, options_.drain, all_gone))
     return;
   held.unlock();
-  shut_down_all(SHUT_RDWR);
+  cut_off_all();
   held.lock();
   fewer_.wait(held, all_gone);
 }

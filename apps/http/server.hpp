@@ -16,7 +16,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <unordered_set>
+#include <unordered_map>
 
 namespace weft::http {
 
@@ -37,6 +37,7 @@ struct server_counts {
   std::uint64_t connections; // accepted
   std::uint64_t requests;    // answered, refusals included
   std::size_t open;          // connections now
+  std::size_t partial;       // of those: that have sent a part of a request
 };
 
 class server {
@@ -50,8 +51,9 @@ class server {
 
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
 
-  /// Serves until a stop is requested. Then accepts no more, answers what has come, closes idle connections,
-  /// and ends those that are not done within the drain time. Returns when the last is closed. *Contexts*:
+  /// Serves until a stop is requested. Then refuses who connects, closes connections between two requests,
+  /// and lets requests of which a byte has come go on to their answer, which says that it is the last. What
+  /// is not done within the drain time is cut off. Returns when the last connection is closed. *Contexts*:
   /// thread. *Switches*: may. *Errors*: std::system_error when accept(2) fails for good.
   void run(const std::stop_token& stop);
 
@@ -63,14 +65,22 @@ class server {
   [[nodiscard]] file_cache& files() noexcept { return files_; }
   /// Whether this is to be a connection's last answer.
   [[nodiscard]] bool is_draining() const noexcept { return is_draining_.load(std::memory_order_relaxed); }
+  /// Says of a connection that a request has come in part, or no longer. False: it is to end here.
+  [[nodiscard]] bool set_partial(std::atomic<bool>& connection, bool is_partial) const noexcept {
+    // seq_cst, both: drain() stores its flag and then reads ours. One of us sees the other's.
+    connection.store(is_partial, std::memory_order_seq_cst);
+    return is_partial || !is_draining_.load(std::memory_order_seq_cst);
+  }
 
  private:
   void accept_all(const std::stop_token& stop);
   void start_connection(int descriptor);
-  void serve(int descriptor) noexcept;
-  void add(int descriptor);
+  void serve(int descriptor, std::atomic<bool>& is_partial) noexcept;
+  std::atomic<bool>& add(int descriptor);
   void end_of(int descriptor) noexcept;
-  void shut_down_all(int how);
+  void take_the_backlog();
+  void end_idle_ones();
+  void cut_off_all();
   void drain();
 
   const server_options options_;
@@ -82,7 +92,7 @@ class server {
   std::atomic<std::uint64_t> requests_{0};
   mutable weft::mutex lock_; // guards open_
   weft::condition_variable fewer_;
-  std::unordered_set<int> open_;
+  std::unordered_map<int, std::atomic<bool>> open_; // by descriptor: whether a request has come in part
 };
 
 } // namespace weft::http

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Requests: the same outcome whole and byte by byte, nothing consumed that is not there, and paths that stay
 // below their root.
+#include "apps/http/conditions.hpp"
 #include "apps/http/date.hpp"
 #include "apps/http/path.hpp"
 #include "apps/http/request_parser.hpp"
@@ -31,6 +32,16 @@ void check_path(std::string_view target) {
   static_cast<void>(target_path(target));
 }
 
+// A part that is sent is inside of what there is.
+void check_conditions(const request& head) {
+  constexpr std::uint64_t size = 1000;
+  const part p = evaluate(head, {"\"t\"", "Sun, 06 Nov 1994 08:49:37 GMT", 784111777, size});
+  if (p.status == 206)
+    require(p.size != 0 && p.first < size && p.size <= size - p.first);
+  else
+    require(p.status == 200 || p.status == 304 || p.status == 412 || p.status == 416);
+}
+
 struct seen {
   std::vector<std::string> targets;
   int complete = 0;
@@ -56,7 +67,7 @@ seen parse(std::string_view text, std::size_t step) {
       if (what == outcome::head) {
         s.targets.emplace_back(parser.head().target);
         check_path(parser.head().target);
-        static_cast<void>(std::string(parser.head().if_modified_since));
+        check_conditions(parser.head());
       }
       buffer.erase(0, consumed);
       s.complete += what == outcome::complete ? 1 : 0;
@@ -76,6 +87,9 @@ seen parse(std::string_view text, std::size_t step) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   check_path(text);
+  static_cast<void>(parse_date(text));
+  const std::string location = folder_location(text);
+  require(location[0] == '/' && (location.size() == 1 || (location[1] != '/' && location[1] != '\\')));
   const seen whole = parse(text, size == 0 ? 1 : size);
   require(whole == parse(text, 1));
   require(whole == parse(text, 7));
