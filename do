@@ -17,7 +17,7 @@ usage: ./do VERB
   bench [SUITE] [--quick]   benchmarks against the peers that are installed
   soak [MINUTES [PART...]]  stress, interleavings, simulation, faults and fuzzing, long and with fresh seeds, for 60 minutes unless
                             said: a round goes as far as it gets, and the next call goes on from there; or the parts named
-  install PREFIX            build and install the library and the tool weft
+  install PREFIX            build and install the library, the tool weft and the server weft-http
   deps VERB                 install what VERB needs, nothing else
   help                      this text
 

@@ -13,9 +13,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <map>
+#include <string>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <system_error>
 
 namespace weft::http {
 namespace {
@@ -32,18 +33,24 @@ void add_milliseconds(CLI::App& app, const char* name, std::chrono::milliseconds
       ->default_str(std::to_string(value.count()));
 }
 
+weft::io::mechanism mechanism_of(const std::string& name) {
+  return name == "epoll"   ? weft::io::mechanism::epoll
+         : name == "uring" ? weft::io::mechanism::uring
+                           : weft::io::mechanism::automatic;
+}
+
 void add_options(CLI::App& app, arguments& a) {
-  static const std::map<std::string, weft::io::mechanism> sources = {{"auto", weft::io::mechanism::automatic},
-                                                                     {"epoll", weft::io::mechanism::epoll},
-                                                                     {"uring", weft::io::mechanism::uring}};
   server_options& s = a.server;
   app.add_option("-a,--address", s.address, "Address to listen at")->capture_default_str();
   app.add_option("-p,--port", s.port, "Port; 0: one that is free")->capture_default_str();
   app.add_option("-r,--root", s.root, "Directory whose files are served; without it, only /plaintext");
   app.add_option("-w,--workers", a.runtime.workers, "Workers; 0: affinity mask and CPU quota")
       ->capture_default_str();
-  app.add_option("--io", a.runtime.io, "What threads wait in: auto, epoll or uring")
-      ->transform(CLI::CheckedTransformer(sources))
+  // By name: a transformer of CLI11's prints what the names stand for, bytes 0 to 2.
+  app.add_option_function<std::string>(
+         "--io", [&a](const std::string& name) { a.runtime.io = mechanism_of(name); },
+         "What threads wait in: auto, epoll or uring")
+      ->check(CLI::IsMember({"auto", "epoll", "uring"}))
       ->default_str("auto");
   app.add_option("--server-name", s.name, "The field Server")->capture_default_str();
   app.add_option("--connections", s.connections, "At once; further ones wait")

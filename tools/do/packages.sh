@@ -91,7 +91,7 @@ need_for() {
       clang=$(newest_clang)
       if [ -n "$clang" ]; then need --optional "clang-$clang" "libclang-rt-$clang-dev"; fi
       ;;
-    install) need libcli11-dev; need --optional libdw-dev libelf-dev ;;
+    install) need libcli11-dev libboost-dev; need --optional libdw-dev libelf-dev ;;
     try) need mmdebstrap git util-linux ;;
     core) ;;
     *) echo "unknown verb $1" >&2; exit 2 ;;
