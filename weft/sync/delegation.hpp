@@ -353,7 +353,8 @@ class delegation : private release_action<delegation<Consumer, Queue>> {
   void hand_to_consumer(D& delegate) {
     owner_.expect_other();
     consumer_request<Consumer> r;
-    suspended_thread* const place = delegate(r.what);
+    // Not const: gcc 14 would evaluate a delegate that always says no, and warn of the call below.
+    suspended_thread* place = delegate(r.what);
     if (place == nullptr) {
       return post_call(consumer_call<Consumer>{std::move(r.what)});
     }
