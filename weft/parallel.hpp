@@ -57,12 +57,30 @@ decltype(auto) call_for_loop(Call&& call) {
   }
 }
 
+// Calls run(from, to) for the parts of one piece, in order. Between two of them whoever has waited for a
+// timer that is due goes first: a piece may take long. So few parts that asking is cheap beside the fork of
+// the piece.
+template <std::integral Index, class Run>
+void for_parts(Index first, Index last, Run&& run) {
+  constexpr std::size_t parts = 16;
+  const std::size_t part = (count_of(first, last) + parts - 1) / parts;
+  while (count_of(first, last) > part) {
+    const auto middle = static_cast<Index>(static_cast<std::make_unsigned_t<Index>>(first) + part);
+    run(first, middle);
+    first = middle;
+    sched::pause_if_time_passed();
+  }
+  run(first, last);
+}
+
 template <std::integral Index, class Body>
 void for_range(Index first, Index last, std::size_t grain, Body& body) {
   if (count_of(first, last) <= grain) {
     call_for_loop([&] {
-      for (; first != last; ++first)
-        body(first);
+      for_parts(first, last, [&body](Index from, Index to) {
+        for (; from != to; ++from)
+          body(from);
+      });
     });
     return;
   }
@@ -77,8 +95,10 @@ T reduce_range(Index first, Index last, std::size_t grain, const T& identity, Bo
   if (count_of(first, last) <= grain) {
     return call_for_loop([&] {
       T sum = identity;
-      for (; first != last; ++first)
-        sum = combine(std::move(sum), body(first));
+      for_parts(first, last, [&](Index from, Index to) {
+        for (; from != to; ++from)
+          sum = combine(std::move(sum), body(from));
+      });
       return sum;
     });
   }
@@ -169,10 +189,12 @@ template <std::integral Index, class T, class Body, class Combine>
 [[gnu::noinline]] void reduce_piece(Index first, Index last, heap_value<T>& sum, Body& body,
                                     Combine& combine) {
   heap_value<T> next;
-  for (; first != last; ++first) {
-    next.fill([&]() -> decltype(auto) { return combine(std::move(*sum), body(first)); });
-    sum = std::move(next);
-  }
+  for_parts(first, last, [&](Index from, Index to) {
+    for (; from != to; ++from) {
+      next.fill([&]() -> decltype(auto) { return combine(std::move(*sum), body(from)); });
+      sum = std::move(next);
+    }
+  });
 }
 template <class T, class Combine>
 [[gnu::noinline]] void combine_values(heap_value<T>& sum, heap_value<T>& left, heap_value<T>& right,
@@ -209,6 +231,7 @@ void parallel_for(Index first, std::type_identity_t<Index> last, Body&& body,
                   std::type_identity_t<Index> grain = 0) {
   if (first >= last)
     return;
+  sched::let_others_begin();
   detail::for_range<Index>(first, last, detail::grain_of<Index>(first, last, grain), body);
 }
 
@@ -222,6 +245,7 @@ T parallel_reduce(Index first, std::type_identity_t<Index> last, T identity, Bod
                   std::type_identity_t<Index> grain = 0) {
   if (first >= last)
     return identity;
+  sched::let_others_begin();
   const std::size_t pieces_of = detail::grain_of<Index>(first, last, grain);
   if constexpr (sizeof(T) <= detail::value_in_frame) {
     return detail::reduce_range<Index, T>(first, last, pieces_of, identity, body, combine);

@@ -5,6 +5,7 @@
 
 #include <mutex>
 
+#include "weft/sched/switch.hpp"
 #include "weft/sched/user_mode.hpp"
 
 namespace weft {
@@ -69,6 +70,7 @@ bool task_group::wait_until(sched::deadline until, const std::stop_token& stop, 
 }
 
 void task_group::wait() {
+  sched::let_others_begin();
   std::exception_ptr error;
   wait_until(sched::no_deadline, {}, &error);
   if (error)

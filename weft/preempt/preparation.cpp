@@ -14,6 +14,7 @@
 #include "weft/preempt/spares.hpp"
 #include "weft/preempt/ticks.hpp"
 #include "weft/sched/simulation.hpp"
+#include "weft/sched/timekeeper.hpp"
 #include "weft/sched/worker.hpp"
 
 namespace weft::preempt {
@@ -67,6 +68,7 @@ bool prepare(sched::preemption kind, std::size_t workers) {
   }
   // Of the others only those need spares that block in the kernel.
   provide_spares(kind == sched::preemption::own_kernel_thread ? workers + 2 : 0);
+  sched::timekeeper::start();
   start_monitor();
   return true;
 }

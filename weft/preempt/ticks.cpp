@@ -254,7 +254,8 @@ constexpr std::int64_t longest_pause(std::int64_t interval) noexcept {
 }
 
 sched::waiting who_waits(const worker& w) noexcept {
-  const bool told = w.attention.any_relaxed(sched::inbox_waiting | sched::activity_changed);
+  const bool told =
+      w.attention.any_relaxed(sched::inbox_waiting | sched::activity_changed | sched::time_passed);
   return told ? sched::waiting::somebody : w.others_wait.load_relaxed();
 }
 

@@ -89,7 +89,7 @@ template <class T>
 
 // Another value after each scheduling decision, but for rare coincidences. RACY.
 std::int64_t decisions_of(const worker& w) noexcept {
-  return (std::int64_t{peek(w.preempted)} << 32) + peek(w.budget);
+  return (std::int64_t{peek(w.preempted)} << 32) + w.budget;
 }
 
 const void* function_of(const unit::descriptor& u) noexcept {

@@ -19,7 +19,7 @@ WEFT_API void suspend_to_taken_slowly(descriptor& next);
 // The primary thread goes the slow way, which sends it to its own kernel thread.
 [[gnu::always_inline]] inline bool can_switch_to_started(worker& w, const descriptor& self,
                                                          const descriptor& next) noexcept {
-  return --w.budget >= 0 && !self.has(unit::slow_mask) &&
+  return !w.budget.count_down() && !self.has(unit::slow_mask) &&
          !next.has(unit::slow_mask | unit::not_cancellable) && !arch::any(*w.exceptions);
 }
 [[gnu::always_inline]] inline bool can_switch_to_taken(worker& w, const descriptor& self,

@@ -9,6 +9,7 @@
 #include "weft/sched/group.hpp"
 #include "weft/sched/inspection.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/sched/timekeeper.hpp"
 #include "weft/unit/extension.hpp"
 
 namespace weft::sched {
@@ -206,6 +207,7 @@ group* child_of_fork(group* g) noexcept {
   ++forks_of_this_process;
   make_anew(timers_left_behind());
   inspection::keep_only(on_worker() ? &here() : nullptr);
+  timekeeper::forget_after_fork(on_worker());
   if (!on_worker())
     return nullptr;
   group& mine = here().owner_group;

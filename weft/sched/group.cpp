@@ -19,6 +19,7 @@
 #include "weft/sched/priority.hpp"
 #include "weft/sched/simulation.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/sched/timekeeper.hpp"
 #include "weft/sched/user_mode.hpp"
 #include "weft/topology/machine.hpp"
 #include "weft/unit/extension.hpp"
@@ -63,12 +64,14 @@ group::group(group_options options)
   publish_view(); // empty: the first worker may look for the others' timers before it is a member
   if (options_.pools == arrangement::one_pool)
     mains_.push_back(make_main_pool());
+  timekeeper::enter_group();
   try {
     for (unsigned i = 0; i < wanted; ++i)
       add_worker();
   } catch (...) {
     for (auto& w : members_)
       stop_and_join(*w);
+    timekeeper::leave_group();
     throw;
   }
 }
@@ -88,6 +91,7 @@ group::~group() {
     stop_and_join(**it);
   for (auto& w : members_)
     w->timers.move_to(timers_left_behind());
+  timekeeper::leave_group();
   delete waiting_source_.load(std::memory_order_acquire);
 }
 

@@ -106,8 +106,13 @@ class WEFT_API group {
 
   // Wakes one sleeping worker of the group so that it looks at event sources and timers.
   void wake() noexcept;
-  // As wake(), if every sleeping worker would sleep beyond `at`.
+  // As wake(), if every sleeping worker would sleep beyond `at`. Where none sleeps the timekeeper is told.
   void wake_before(deadline at) noexcept;
+  // A timer of the group is due, as it was the last `times_due` times: unless an idle worker is about to
+  // look, one that sleeps is called, or else all workers learn of it at their next decision, and one
+  // preemptible thread is made to leave. Contexts: the timekeeper, while no worker of the process comes or
+  // goes.
+  void tell_time_passed(deadline now, unsigned times_due) noexcept;
 
   // `w` leaves its home: the primary thread stays there, if it is `w`'s.
   static void primary_stays(worker& w) noexcept;
@@ -203,6 +208,10 @@ class WEFT_API group {
   // When `w` must wake although nobody pushed: the earliest timer of the group, or an event source out of
   // patience.
   deadline sleep_until(worker& w) noexcept;
+  // Whether a worker looks at timers by itself, at `now` or soon after.
+  [[nodiscard]] bool is_anybody_idle(deadline now) const noexcept;
+  [[nodiscard]] bool is_about_to_sleep() const noexcept;
+  void hurry_owners() noexcept;
   [[nodiscard]] deadline earliest_timer() const noexcept;
   int expire_timers_of_all(deadline now) noexcept;
 

@@ -48,7 +48,7 @@ class inline_call {
       end_inlined(unit_, joiner_);
     worker& w = here(); // SWITCH: the unit may have moved to another worker, and the joiner's stack with it
     w.current = &joiner_;
-    if (--w.budget < 0 || &w != &worker_) [[unlikely]]
+    if (w.budget.count_down() || &w != &worker_) [[unlikely]]
       settle_after_inline_call();
   }
 

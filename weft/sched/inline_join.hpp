@@ -29,6 +29,15 @@ WEFT_API void end_hosted(descriptor& u) noexcept;
 // own.
 [[nodiscard]] WEFT_API const descriptor* host_of(const descriptor& u) noexcept;
 
+// What a long computation of Weft's own does from time to time: nothing, unless a timer is due; then whoever
+// waits for it runs first. Contexts: all but signal handlers. Switches: may, where the caller is a
+// cooperative thread.
+WEFT_API void let_due_ones_run();
+[[gnu::always_inline]] inline void pause_if_time_passed() {
+  if (here().attention.any_relaxed(time_passed)) [[unlikely]]
+    let_due_ones_run();
+}
+
 class inline_join {
  public:
   // Whether a unit may be called on the stack of the running one.
@@ -44,7 +53,7 @@ class inline_join {
                                                  std::uint64_t traits = unit::kind_thread) noexcept {
     if (!u.home.is(w.listed) || !u.is_fresh_and(traits) || !may_host(w)) [[unlikely]]
       return false;
-    if (arch::count_down(w.budget)) [[unlikely]]
+    if (w.budget.count_down()) [[unlikely]]
       return false;
     queue::intrusive_fifo::unlink(&u.link);
     return true;
@@ -52,7 +61,7 @@ class inline_join {
   // The same from the owner's end of the worker's deque.
   static bool take_from_deque(worker& w, descriptor& u) noexcept {
     return w.deque != nullptr && w.attention.load_relaxed() == 0 && u.is_fresh_and(unit::kind_thread) &&
-           --w.budget >= 0 && may_host(w) && w.deque->pop_bottom_if(&u);
+           !w.budget.count_down() && may_host(w) && w.deque->pop_bottom_if(&u);
   }
 
   // `w` runs the caller, who has taken `u`. `plain`: its traits, if nothing is special about it. Switches:

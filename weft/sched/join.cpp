@@ -17,7 +17,7 @@ using thread_technique = technique::full_lazy;
 
 // Whether the caller may start `u`, if it can be taken out of its pool.
 bool may_start(worker& w, const descriptor& u) {
-  return u.state.is(unit::state::fresh) && --w.budget >= 0 && !w.current->has(unit::kind_mask) &&
+  return u.state.is(unit::state::fresh) && !w.budget.count_down() && !w.current->has(unit::kind_mask) &&
          !arch::any(*w.exceptions);
 }
 
@@ -105,6 +105,8 @@ bool watch(worker& w, descriptor& u) {
 bool start_from_list(worker& w, descriptor& u) {
   if (watch(w, u))
     return true;
+  if (w.attention.load_relaxed() != 0)
+    return false;
   if (!u.home.is(w.listed) || !u.is_plain() || !may_start(w, u))
     return false;
   if (prefers_joiners_stack(u) && may_share_stack(w, u)) {
@@ -154,8 +156,8 @@ bool run_taken(worker& w, descriptor& u) {
 
 // A thread that stands ready in this worker's own list.
 bool go_on_with(worker& w, descriptor& u) {
-  if (!u.state.is(unit::state::ready) || !u.is_plain() || --w.budget < 0 || w.attention.load_relaxed() != 0 ||
-      w.current->has(unit::slow_mask) || arch::any(*w.exceptions))
+  if (!u.state.is(unit::state::ready) || !u.is_plain() || w.budget.count_down() ||
+      w.attention.load_relaxed() != 0 || w.current->has(unit::slow_mask) || arch::any(*w.exceptions))
     return false;
   descriptor::prefetch(u.link.next); // who joins many joins that one soon
   queue::intrusive_fifo::unlink(&u.link);
@@ -169,8 +171,9 @@ bool take_from_shared(worker& w, descriptor& u) {
   if ((w.attention.load_relaxed() & ~no_obstacle) != 0 || w.nesting != 0 || !w.stacked.empty())
     return false;
   pool* home = u.home;
-  if (home == nullptr || !u.is_plain() || !home->gives_to_joiners() || !serves(w, u) || --w.budget < 0 ||
-      w.current->has(unit::slow_mask) || arch::any(*w.exceptions) || !home->remove(u, &w))
+  if (home == nullptr || !u.is_plain() || !home->gives_to_joiners() || !serves(w, u) ||
+      w.budget.count_down() || w.current->has(unit::slow_mask) || arch::any(*w.exceptions) ||
+      !home->remove(u, &w))
     return false;
   // Nobody else knows it from here on.
   if (u.is_plain() && run_taken(w, u))
@@ -208,7 +211,7 @@ class blocking_joiner final : public unit::joiner {
 bool run_on_workers_stack(descriptor& u) {
   worker& w = here();
   descriptor* self = w.current;
-  if (w.deque == nullptr || w.attention.load_relaxed() != 0 || --w.budget < 0 ||
+  if (w.deque == nullptr || w.attention.load_relaxed() != 0 || w.budget.count_down() ||
       !u.is_fresh_and(unit::kind_tasklet) || self->has(unit::kind_mask) || !w.deque->pop_bottom_if(&u))
     return false;
   w.current = &u;
@@ -254,6 +257,28 @@ void settle_after_inline_call() noexcept {
   if (w.budget >= 0)
     return;
   w.look_around();
+  if (w.attention.load_relaxed() != 0) // somebody has been woken
+    let_due_ones_run();
+}
+
+void let_due_ones_run() {
+  const runtime_section in;
+  descriptor& self = *here().current;
+  if (self.kind() == unit::kind_thread)
+    leave([](void* u) { make_ready(*static_cast<descriptor*>(u)); }, &self);
+}
+
+void let_others_begin() {
+  constexpr int most = 16;
+  const runtime_section in;
+  if (!on_worker() || here().current != &group::primary_unit())
+    return;
+  const auto somebody_is_ready = [] {
+    worker& w = here();
+    return w.fifo != nullptr ? !w.fifo->empty() : w.deque != nullptr && !w.deque->empty();
+  };
+  for (int i = 0; i < most && somebody_is_ready(); ++i)
+    yield_slowly();
 }
 
 void join_tasklet_slowly(descriptor& u) {

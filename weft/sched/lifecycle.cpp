@@ -308,7 +308,7 @@ bool can_leave_to(const descriptor& next) noexcept {
 bool leave_to_if(descriptor& next, arch::conditional_function then, void* argument) {
   const runtime_section in;
   worker& w = here();
-  if (--w.budget < 0) [[unlikely]]
+  if (w.budget.count_down()) [[unlikely]]
     w.look_around(); // does not switch: the caller may have taken `next` out of a list
   descriptor& self = *w.current;
   const exceptions_kept kept(w);
@@ -341,7 +341,7 @@ void start_now(descriptor& u) {
     u.home->push(u);
     return;
   }
-  if (--w.budget < 0) [[unlikely]]
+  if (w.budget.count_down()) [[unlikely]]
     w.look_around();
   descriptor& self = *w.current;
   const exceptions_kept kept(w);
@@ -434,7 +434,7 @@ void yield_preempted(bool pinned, bool by_tick) {
   w.current = &w.loop_unit;
   w.pick_oldest = true;
   w.left_by_tick = by_tick;
-  --w.budget;
+  w.budget -= 1;
   if (by_tick) {
     ++w.preempted;
     w.budget = -1; // the loop looks at timers: for this worker it may be the only visit in a long time
@@ -452,7 +452,7 @@ void yield_to_loop() {
   worker& w = here();
   WEFT_ASSERT(w.is_here(), "a thread switches on another kernel thread than its worker's");
   descriptor& self = *w.current;
-  --w.budget; // fast paths count what they do; threads that have none come here each time
+  w.budget -= 1; // fast paths count what they do; threads that have none come here each time
   self.state.block();
   w.note(trace::event::stop_yield, &self);
   {
@@ -474,7 +474,7 @@ namespace {
 // nothing has changed but the budget.
 bool yield_to_fresh(worker& w) {
   queue::link* head = w.fifo != nullptr ? w.fifo->first() : nullptr;
-  if (head == nullptr || head == w.fifo->end() || w.attention.load_relaxed() != 0 || --w.budget < 0)
+  if (head == nullptr || head == w.fifo->end() || w.attention.load_relaxed() != 0 || w.budget.count_down())
     return false;
   descriptor& self = *w.current;
   descriptor& next = descriptor::from(*head);
@@ -551,7 +551,7 @@ void yield_alone() {
 
 void yield_without_successor() {
   worker& w = here();
-  if (w.fifo->first() != w.fifo->end() || --w.budget < 0)
+  if (w.fifo->first() != w.fifo->end() || w.budget.count_down())
     return yield_slowly();
   yield_alone();
 }

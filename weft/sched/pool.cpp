@@ -174,7 +174,10 @@ void pool::wake_one() noexcept {
 
 void owned_fifo::insert(descriptor& u) noexcept {
   mark_contained(u);
-  list_.list.push_back(&u.link);
+  if (here().waking) [[unlikely]]
+    list_.list.push_front(&u.link);
+  else
+    list_.list.push_back(&u.link);
 }
 
 void owned_fifo::do_push(descriptor& u) {
@@ -299,7 +302,10 @@ void shared_pool::do_push(descriptor& u) {
   mark_contained(u);
   switch (order_) {
   case order::fifo:
-    list_.push_back(&u.link);
+    if (on_worker() && here().waking)
+      list_.push_front(&u.link);
+    else
+      list_.push_back(&u.link);
     break;
   case order::lifo:
     list_.push_front(&u.link);

@@ -124,6 +124,7 @@ bool group::send_primary_home(worker& w, descriptor& u) noexcept {
   if (&u != &p.unit || w.on_primary_thread || p.host->threads_schedule.load(std::memory_order_relaxed))
     return false;
   p.host->local.push(u);
+  p.host->tell_time_passed(); // nobody else can run it: at the next decision
   return true;
 }
 

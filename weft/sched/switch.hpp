@@ -101,6 +101,11 @@ WEFT_API void refuse_fork();
 // What a worker does from time to time: timers, event sources, what others ask of it. For long runs of forks
 // and joins, which make no other decision. Contexts: thread. Switches: may.
 WEFT_API void look_around();
+// Before the primary thread computes for long by forks and joins: who stands ready in its worker's list
+// begins first, so that a thread made to report progress does not wait for the end. Others do not do so:
+// where each of many threads has a loop, all would begin at once. Contexts: all but signal handlers.
+// Switches: may.
+WEFT_API void let_others_begin();
 // Acts on a cancellation or migration that was asked of the running thread. Errors: throws
 // unit::exit_request.
 WEFT_API void act_on_requests();
@@ -138,7 +143,7 @@ void yield_preempted(bool pinned, bool by_tick = true);
 // does, would give the caller back to itself.
 [[gnu::always_inline]] inline void yield_on_deque(worker& w) {
   descriptor& self = *w.current;
-  if (w.deque == nullptr || --w.budget < 0 || self.has(unit::slow_mask) || arch::any(*w.exceptions))
+  if (w.deque == nullptr || w.budget.count_down() || self.has(unit::slow_mask) || arch::any(*w.exceptions))
       [[unlikely]] {
     return yield_slowly();
   }
@@ -157,7 +162,7 @@ void yield_preempted(bool pinned, bool by_tick = true);
 // stands at the end of the list now. Null: there is none, and only the budget may have changed.
 [[gnu::always_inline]] inline descriptor* start_yield(worker& w, queue::intrusive_fifo& fifo) noexcept {
   queue::link* head = fifo.first();
-  if (head == fifo.end() || --w.budget < 0) [[unlikely]]
+  if (head == fifo.end() || w.budget.count_down()) [[unlikely]]
     return nullptr;
   descriptor& self = *w.current;
   descriptor& next = descriptor::from(*head);
@@ -194,7 +199,7 @@ void yield_preempted(bool pinned, bool by_tick = true);
   worker& w = here();
   descriptor& self = *w.current;
   pool* listed = w.listed;
-  if (!target.home.is(listed) || !self.home.is(listed) || --w.budget < 0 ||
+  if (!target.home.is(listed) || !self.home.is(listed) || w.budget.count_down() ||
       !target.state.is(unit::state::ready) || self.has(unit::slow_mask) || arch::any(*w.exceptions))
       [[unlikely]] {
     return yield_to_slowly(target);
@@ -209,7 +214,7 @@ void yield_preempted(bool pinned, bool by_tick = true);
 [[gnu::always_inline]] inline void suspend_to(descriptor& target) {
   worker& w = here();
   descriptor& self = *w.current;
-  if (--w.budget < 0 || arch::any(*w.exceptions)) [[unlikely]]
+  if (w.budget.count_down() || arch::any(*w.exceptions)) [[unlikely]]
     return suspend_to_slowly(target);
   self.state.block();
   hand_over(w, self, target);

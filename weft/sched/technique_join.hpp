@@ -18,7 +18,7 @@ template <technique_id T>
   using technique::child_first;
   descriptor& self = *w.current;
   if (arch::sanitizer::watches_frames || w.fifo == nullptr || !self.home.is(w.listed) ||
-      arch::count_down(w.budget) || self.has(unit::slow_mask) || arch::any(*w.exceptions) ||
+      w.budget.count_down() || self.has(unit::slow_mask) || arch::any(*w.exceptions) ||
       !technique::full_lazy::take_default_stack(w, u, T)) [[unlikely]]
     return false;
   self.state.make_ready();
@@ -121,7 +121,7 @@ template <technique_id T>
 [[gnu::always_inline]] inline bool start_listed(worker& w, descriptor& u) {
   descriptor& self = *w.current;
   if (!u.home.is(w.listed) || !u.is_fresh_and(unit::kind_thread | unit::technique_trait(T)) ||
-      arch::count_down(w.budget) || self.has(unit::kind_mask) || arch::any(*w.exceptions)) [[unlikely]]
+      w.budget.count_down() || self.has(unit::kind_mask) || arch::any(*w.exceptions)) [[unlikely]]
     return false;
   if (!technique::full_lazy::take_default_stack(w, u, T)) [[unlikely]]
     return false;

@@ -70,7 +70,7 @@ void start_child(descriptor& u) {
     u.home->push(u);
     return;
   }
-  if (--w.budget < 0) [[unlikely]]
+  if (w.budget.count_down()) [[unlikely]]
     w.deque != nullptr ? static_cast<void>(w.look_around_in_place()) : w.look_around();
   descriptor& self = *w.current;
   const bool frees_itself = u.join.is_detached(); // GONE when the creator goes on; it takes no account of him
@@ -102,7 +102,7 @@ bool worker_for_techniques::end_before_parent(descriptor& u, descriptor& parent)
   worker& w = sched::here();
   if (w.deque != nullptr && !w.look_around_in_place())
     return false;
-  if (!u.is_plain() || u.join.is_detached() || w.attention.load_relaxed() != 0 || --w.budget < 0)
+  if (!u.is_plain() || u.join.is_detached() || w.attention.load_relaxed() != 0 || w.budget.count_down())
     return false;
   if (w.fifo != nullptr) {
     if (w.fifo->first() != &parent.link)

@@ -64,6 +64,8 @@ waiting who_waits(worker& w, std::uint32_t serial) noexcept {
   const auto seen = [](bool somebody) { return somebody ? waiting::somebody : waiting::nobody; };
   if (w.attention.any_relaxed(worker_has_classes)) [[unlikely]]
     return seen(others_wait_in_classes(w));
+  if (w.attention.any_relaxed(time_passed))
+    return waiting::somebody;
   if (!w.local.empty() || w.timers.size() != 0)
     return waiting::somebody;
   if (w.fifo != nullptr)

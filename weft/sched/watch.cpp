@@ -9,6 +9,8 @@
 #include "weft/os/futex.hpp"
 #include "weft/sched/group.hpp"
 #include "weft/sched/simulation.hpp"
+#include "weft/sched/ticker.hpp"
+#include "weft/sched/timekeeper.hpp"
 #include "weft/sched/worker.hpp"
 
 namespace weft::sched {
@@ -149,7 +151,49 @@ int group::expire_timers_of_all(deadline now) noexcept {
     if (w->timers.earliest() <= now)
       fired += w->timers.expire(now);
   }
+  if (fired != 0)
+    hurry_owners();
   return fired;
+}
+
+// What has become ready may stand in the inbox of a worker that computes: it looks at its next decision, not
+// at its next visit.
+void group::hurry_owners() noexcept {
+  for (worker* w : *view_.load(std::memory_order_acquire)) {
+    if (w->attention.any_relaxed(inbox_waiting))
+      w->tell_time_passed();
+  }
+}
+
+void worker::tell_time_passed() noexcept {
+  ask(time_passed);
+  budget.end();
+}
+
+bool group::is_anybody_idle(deadline now) const noexcept {
+  const auto& workers = *view_.load(std::memory_order_acquire);
+  return std::any_of(workers.begin(), workers.end(), [now](const worker* w) {
+    const deadline until = w->sleeps_until.load_relaxed();
+    return w->spot.load() == idle_state::searching || w->spot.is_notified() || (until != 0 && until <= now);
+  });
+}
+
+void group::tell_time_passed(deadline now, unsigned times_due) noexcept {
+  if (times_due == 0 && is_anybody_idle(now))
+    return;
+  const auto& workers = *view_.load(std::memory_order_acquire);
+  const auto sleeper = std::find_if(workers.begin(), workers.end(),
+                                    [](const worker* w) { return w->sleeps_until.load_relaxed() != 0; });
+  if (sleeper != workers.end())
+    (*sleeper)->spot.try_notify().finish();
+  for (worker* w : workers)
+    w->tell_time_passed();
+  ticker* const source = ticker_of_process.load(std::memory_order_acquire);
+  const auto preemptible = std::find_if(workers.begin(), workers.end(), [](const worker* w) {
+    return w->user_mode_serial.load_relaxed() != 0;
+  });
+  if (source != nullptr && preemptible != workers.end())
+    source->tick(**preemptible);
 }
 
 void group::wake() noexcept {
@@ -167,8 +211,16 @@ void group::wake_before(deadline at) noexcept {
       return; // somebody wakes early enough
     sleeper = w;
   }
-  if (sleeper != nullptr)
+  if (sleeper != nullptr) {
     sleeper->spot.try_notify().finish();
+  } else if (at != no_deadline && !is_about_to_sleep()) {
+    timekeeper::look_by(at);
+  }
+}
+
+// The only worker of the group, which has nothing else to do: it will sleep until the timer.
+bool group::is_about_to_sleep() const noexcept {
+  return size() == 1 && on_worker() && &here().owner_group == this && !here().has_visible_work();
 }
 
 } // namespace weft::sched

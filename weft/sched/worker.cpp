@@ -171,7 +171,9 @@ bool worker::serve_requests() noexcept {
     freeze();
   if ((asked & workers_missing) != 0)
     owner_group.refill();
-  if ((asked & inbox_waiting) != 0) {
+  if ((asked & time_passed) != 0) {
+    see_to_time((asked & inbox_waiting) != 0);
+  } else if ((asked & inbox_waiting) != 0) {
     drain_inboxes();
   }
   if ((asked & scheduler_waiting) != 0 && !lacks_scheduler()) {
@@ -250,21 +252,59 @@ bool worker::take_turn() noexcept {
 }
 
 void worker::look_around() noexcept {
-  if (budget >= 0 && --budget >= 0)
+  if (budget >= 0 && !budget.count_down())
     return;
   budget = decision_budget;
   if (attention.any_relaxed(simulated) && !take_turn()) [[unlikely]]
     return;
   pick_oldest = true;
   const bool sources = owner_group.source_count_.load(std::memory_order_relaxed) != 0;
-  for (timer_queue* queue : {&timers, &timers_left_behind()}) {
-    if (queue->earliest() != no_deadline)
-      counters.timers_fired += static_cast<unsigned>(queue->expire(os::now_ns()));
-  }
+  expire_own_timers();
   if (sources) {
     ++counters.polls;
     owner_group.poll_sources();
   }
+}
+
+// Who is woken runs next, before the youngest part of a recursion and before the oldest unit.
+void worker::expire_own_timers() noexcept {
+  unsigned fired = 0;
+  waking = true;
+  for (timer_queue* queue : {&timers, &timers_left_behind()}) {
+    if (queue->earliest() != no_deadline)
+      fired += static_cast<unsigned>(queue->expire(os::now_ns()));
+  }
+  waking = false;
+  if (fired == 0)
+    return;
+  counters.timers_fired += fired;
+  woken += fired;
+  tell_time_passed();
+}
+
+// A timer of the group is due, or was, and who waited for it has `arrived` in an inbox. Not a visit that
+// gives the oldest its turn. Where units stay on their workers, others' timers are the others' business: they
+// have been told as well.
+void worker::see_to_time(bool arrived) noexcept {
+  const bool was_due = pick_oldest, had_local = local.has_listed();
+  if (arrived) {
+    waking = true;
+    drain_inboxes();
+    waking = false;
+    ++woken;
+  }
+  budget.end();
+  look_around();
+  pick_oldest = was_due;
+  if (!owner_group.lends_schedulers()) {
+    waking = true;
+    const auto fired = static_cast<unsigned>(owner_group.expire_timers_of_all(os::now_ns()));
+    waking = false;
+    counters.timers_fired += fired;
+    woken += fired;
+  }
+  attention.fetch_and_relaxed(~std::uint32_t{time_passed}); // of look_around(): the loop is here
+  woken_local = !had_local && local.has_listed();
 }
 
 // The oldest unit of a deque is the largest part of a recursion, and what thieves come for: it has its turn
@@ -286,7 +326,11 @@ bool worker::look_around_in_place() noexcept {
 // In turn: a thread of `local` that yields must let the others run, and they it. Under a stacked scheduler it
 // would be where it does not live, see serves().
 descriptor* worker::pick() noexcept {
-  if (stacked.empty() && !local.empty() && !std::exchange(local_had_turn, true)) {
+  const bool local_first = std::exchange(woken_local, false) || (woken == 0 && !local_had_turn);
+  if (stacked.empty() && !local.empty() && local_first) {
+    local_had_turn = true;
+    if (woken != 0 && --woken != 0)
+      tell_time_passed();
     if (descriptor* u = local.pop(*this))
       return u;
   }
@@ -306,11 +350,17 @@ descriptor* worker::pick_scheduled() noexcept {
     if (stacked.empty() && !local.empty())
       return local.pop(*this);
   }
-  if (std::exchange(pick_oldest, false)) {
+  if (woken != 0) {
+    if (--woken != 0)
+      tell_time_passed();
+  } else if (std::exchange(pick_oldest, false)) {
     if (descriptor* u = main_scheduler->next_oldest(*this))
       return u;
   }
-  return lodgers == nullptr ? main_scheduler->next(*this) : pick_with_lodgers();
+  descriptor* const u = lodgers == nullptr ? main_scheduler->next(*this) : pick_with_lodgers();
+  if (u == nullptr)
+    woken = 0; // others took them
+  return u;
 }
 
 void worker::add_time_of_current() noexcept {
@@ -321,14 +371,14 @@ descriptor* worker::pick_quickly() noexcept {
   const std::uint32_t asked = attention.load_relaxed();
   if (asked != 0) {
     // What stands in `local` has its turn in the loop.
-    if (asked != always_ask || shared == nullptr || local.has_listed() || --budget < 0)
+    if (asked != always_ask || shared == nullptr || local.has_listed() || budget.count_down())
       return nullptr;
     descriptor* u = shared->pop(*this);
     if (u != nullptr)
       u->last_worker.store_relaxed(number + 1);
     return u;
   }
-  if (--budget < 0)
+  if (budget.count_down())
     return nullptr;
   if (fifo != nullptr) {
     queue::link* l = fifo->pop_front();

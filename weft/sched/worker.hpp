@@ -49,6 +49,7 @@ enum attention : std::uint32_t {
   worker_has_classes = 2048, // the scheduler's pools are of several classes of priority (priority.hpp)
   activity_changed = 4096,   // of the group: who sleeps, and who serves whose pools (activity.cpp)
   simulated = 8192,          // one of several workers in turn on one kernel thread (simulation.hpp)
+  time_passed = 16384,       // a timer of the group is due, and all workers are busy (timekeeper.hpp)
 };
 // What must not keep a worker from sleeping.
 inline constexpr std::uint32_t standing_attention =
@@ -63,6 +64,27 @@ inline constexpr deadline trim_after = 50'000'000;
 // 252 decisions each 2nd, 3rd, 4th, 6th, 7th or 9th is always the same one of a loop); a visit costs about
 // 300 instructions, so one in 251 adds about one to each decision (Go's 61 would add five).
 inline constexpr std::int32_t decision_budget = 250;
+
+// How many decisions are left before the next visit. Ownership: the worker counts. Anyone may end it, so that
+// the next decision is a visit: every fast path reads this word anyway. RACY: an end may be lost to a
+// decision of the same moment, so who needs it repeats it.
+class decision_count {
+ public:
+  constexpr explicit(false) decision_count(std::int32_t n) noexcept : left_(n) {}
+  // Takes one; true: there was none left.
+  [[gnu::always_inline]] bool count_down() noexcept { return arch::count_down(left_); }
+  void end() noexcept { *this = -1; }
+  // relaxed: a number, by which nothing is published
+  decision_count& operator=(std::int32_t n) noexcept {
+    left_.store(n, std::memory_order_relaxed);
+    return *this;
+  }
+  decision_count& operator-=(std::int32_t n) noexcept { return *this = *this - n; }
+  explicit(false) operator std::int32_t() const noexcept { return left_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::int32_t> left_; // not base::atomic: for the checker each decision would be an interleaving
+};
 
 // Told of every event of every worker that is observed, on that worker. One for the process, set while no
 // worker is.
@@ -90,7 +112,7 @@ struct worker_front {
   pool* listed = nullptr;                              // `hot`, if it is an owned fifo
   pool* hot = nullptr;                                 // where the next unit comes from and new ones go
   base::atomic<std::uint32_t> attention{not_a_worker};
-  std::int32_t budget = decision_budget;         // decisions left before the loop must look around
+  decision_count budget = decision_budget;       // decisions left before the loop must look around
   arch::exception_globals* exceptions = nullptr; // of the kernel thread it runs on
 };
 
@@ -145,6 +167,9 @@ struct alignas(64) worker : worker_front {
   unsigned expiries = 0;              // of the budget, at joins
   bool trimmed = false;               // memory was given back since it last had work
   bool pick_oldest = false;           // the next decision goes to whoever waits longest
+  unsigned woken = 0;                 // by timers, where the worker looks next: they come before all others
+  bool woken_local = false;           // one of them stands in `local`
+  bool waking = false; // who becomes ready was woken by a timer: to where the worker looks next
   bool local_had_turn = false;        // the last decision was for `local`: the others come first now
   const descriptor* called = nullptr; // what the loop has called, until somebody continues the loop
   descriptor* handed = nullptr;       // what the loop shall run next, chosen by a unit that left
@@ -246,6 +271,10 @@ struct alignas(64) worker : worker_front {
   // As ask(), and wakes the worker if it sleeps.
   WEFT_API void call(std::uint32_t bits) noexcept;
 
+  // Somebody has waited for a timer that is due: the next decision is the loop's. Contexts: any kernel
+  // thread.
+  void tell_time_passed() noexcept;
+
   // Timers and event sources, if the budget of decisions is used up.
   WEFT_API void look_around() noexcept;
   // The same at forks and joins on a deque, which know what is next: the oldest unit has its turn at few of
@@ -293,6 +322,8 @@ struct alignas(64) worker : worker_front {
   }
   // Runs `u`, which is in no pool, on behalf of the loop: until it ends or leaves.
   void run(descriptor& u) noexcept;
+  // Whether a unit stands in a pool that it serves. RACY: a hint.
+  bool has_visible_work() noexcept;
   // Others' schedulers go where they belong; the worker ends.
   void dismiss_lodgers() noexcept;
   // Tells `observe` of what units do on this worker, or no more. Contexts: all but signal handlers.
@@ -312,7 +343,6 @@ struct alignas(64) worker : worker_front {
   // Sleeps until called or `until`; true if that was in the group's event source, which then has the watch.
   bool sleep_parked(deadline until) noexcept;
   void found_work() noexcept;
-  bool has_visible_work() noexcept;
   template <class Action>
   void for_each_served_pool(Action action) noexcept;
   void put_off(descriptor& u) noexcept;
@@ -323,6 +353,8 @@ struct alignas(64) worker : worker_front {
   bool serve_attention() noexcept;
   bool take_turn() noexcept;
   bool serve_requests() noexcept;
+  void see_to_time(bool arrived) noexcept;
+  void expire_own_timers() noexcept;
   // Sleeps, comes back, takes schedulers over and passes them on, as the group's number of active workers
   // says.
   void follow_activity() noexcept;

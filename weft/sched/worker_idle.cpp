@@ -100,6 +100,10 @@ descriptor* worker::idle() noexcept {
       asked = attention.load_relaxed();
     }
     asked &= ~standing_attention;
+    if ((asked & time_passed) != 0) { // it looks at all timers anyway
+      attention.fetch_and_acq_rel(~std::uint32_t{time_passed});
+      asked &= ~std::uint32_t{time_passed};
+    }
     if (asked == inbox_waiting) {
       // Still searching: to leave with the unit in the pool would wake another worker for it.
       attention.fetch_and_acq_rel(~std::uint32_t{inbox_waiting});

@@ -4,6 +4,7 @@
 // ask for.
 #pragma once
 
+#include <atomic>
 #include <cfenv>
 #include <cstddef>
 #include <cstdint>
@@ -134,6 +135,12 @@ inline void*& idle_word(context& idle) noexcept {
 
 inline bool count_down(std::int32_t& count) noexcept {
   return --count < 0;
+}
+// The same for a word that the caller alone counts with. What others store at this very moment may be lost.
+inline bool count_down(std::atomic<std::int32_t>& count) noexcept {
+  const std::int32_t left = count.load(std::memory_order_relaxed) - 1;
+  count.store(left, std::memory_order_relaxed);
+  return left < 0;
 }
 
 // The rounding direction of the running code, to come back to; all that <cfenv> knows of FP control.

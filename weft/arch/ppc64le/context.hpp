@@ -4,6 +4,7 @@
 // and why, in docs/design/switch.md.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -506,6 +507,12 @@ class fp_control {
 // Takes one from `count`; whether it is below zero then.
 [[gnu::always_inline]] inline bool count_down(std::int32_t& count) noexcept {
   return --count < 0;
+}
+// The same for a word that the caller alone counts with. What others store at this very moment may be lost.
+[[gnu::always_inline]] inline bool count_down(std::atomic<std::int32_t>& count) noexcept {
+  const std::int32_t left = count.load(std::memory_order_relaxed) - 1;
+  count.store(left, std::memory_order_relaxed);
+  return left < 0;
 }
 
 // No shadow stacks on this CPU. (-mrop-protect works across a switch: its hashes depend on where a frame is.)

@@ -4,6 +4,7 @@
 // docs/design/switch.md.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <sys/prctl.h>
@@ -458,6 +459,12 @@ class fp_control {
 // Takes one from `count`; whether it is below zero then.
 [[gnu::always_inline]] inline bool count_down(std::int32_t& count) noexcept {
   return --count < 0;
+}
+// The same for a word that the caller alone counts with. What others store at this very moment may be lost.
+[[gnu::always_inline]] inline bool count_down(std::atomic<std::int32_t>& count) noexcept {
+  const std::int32_t left = count.load(std::memory_order_relaxed) - 1;
+  count.store(left, std::memory_order_relaxed);
+  return left < 0;
 }
 
 // Does this kernel thread run with a shadow stack (Zicfiss)? The switch does not follow one: the first return

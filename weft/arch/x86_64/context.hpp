@@ -5,6 +5,7 @@
 // looks so, in docs/design/switch.md.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -507,6 +508,12 @@ class fp_control {
 // Takes one from `count`; whether it is below zero then. Two instructions, for which gcc sometimes takes
 // five.
 [[gnu::always_inline]] inline bool count_down(std::int32_t& count) noexcept {
+  bool negative;
+  asm("subl $1, %0" : "+m"(count), "=@ccs"(negative));
+  return negative;
+}
+// The same for a word that the caller alone counts with. What others store at this very moment may be lost.
+[[gnu::always_inline]] inline bool count_down(std::atomic<std::int32_t>& count) noexcept {
   bool negative;
   asm("subl $1, %0" : "+m"(count), "=@ccs"(negative));
   return negative;
