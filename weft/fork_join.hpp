@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "weft/sched/inherited.hpp"
 #include "weft/sched/inline_call.hpp"
 #include "weft/sched/switch.hpp"
 
@@ -106,8 +107,10 @@ class [[nodiscard]] forked {
     if (auto* deque = w.deque) [[likely]] {
       deque->push_bottom(&unit_);
       w.hot->announce();
-    } else {
+    } else if (w.births != nullptr) {
       sched::submit(w, unit_);
+    } else {
+      offer_slowly(w);
     }
   }
   forked(const forked&) = delete;
@@ -140,6 +143,13 @@ class [[nodiscard]] forked {
   }
 
  private:
+  // From a preemptible thread, whose front has no lists, among others.
+  [[gnu::noinline]] void offer_slowly(sched::worker& w) {
+    if (const auto kind = sched::inherited_preemption(); kind != sched::preemption::none)
+      unit_.operations = &inheriting[static_cast<unsigned>(kind)];
+    sched::submit(w, unit_);
+  }
+
   // A fork that was not joined: its result is dropped, and so is its exception, as by std::future's
   // destructor.
   [[gnu::noinline]] void wait() noexcept {
@@ -160,7 +170,17 @@ class [[nodiscard]] forked {
     auto& self = *reinterpret_cast<forked*>(&u);
     self.outcome_.make(self.function_);
   }
+  // The same, where it shall be preemptible: which operations it has tells how.
+  static void run_inheriting(unit::descriptor& u) {
+    sched::run_as_preemptible(u, operations, static_cast<sched::preemption>(u.operations - inheriting));
+  }
   static constexpr unit::operations operations{&run, nullptr, nullptr};
+  static constexpr unit::operations inheriting[sched::preemption_kinds] = {
+      {&run_inheriting, nullptr, nullptr},
+      {&run_inheriting, nullptr, nullptr},
+      {&run_inheriting, nullptr, nullptr},
+      {&run_inheriting, nullptr, nullptr},
+      {&run_inheriting, nullptr, nullptr}};
 
   unit::descriptor unit_;
   F function_;

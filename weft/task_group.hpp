@@ -7,6 +7,7 @@
 
 #include "weft/base/export.hpp"
 #include "weft/base/spin_lock.hpp"
+#include "weft/sched/inherited.hpp"
 #include "weft/sync/wait_queue.hpp"
 #include "weft/thread.hpp"
 
@@ -22,15 +23,21 @@ class WEFT_API task_group {
   // Waits; an exception that nobody asked for is dropped.
   ~task_group();
 
-  // Starts a thread that calls f(), a decayed copy, which is destroyed before the thread counts as ended:
-  // what it has captured may refer to what the waiter takes down after wait(). Contexts: thread, tasklet,
-  // foreign kernel thread. Switches: never. Errors: std::bad_alloc, std::system_error, what the copy throws;
-  // the group is unchanged then.
+  // Starts a thread, preemptible in the same way as its creator, that calls f(), a decayed copy. The copy is
+  // destroyed before the thread counts as ended: what it has captured may refer to what the waiter takes down
+  // after wait(). Contexts: thread, tasklet, foreign kernel thread. Switches: never. Errors: std::bad_alloc,
+  // std::system_error, what the copy throws; the group is unchanged then.
   template <class F>
   void run(F&& f) {
+    thread_attributes a;
+    a.preemption = sched::inherited_preemption();
     pending_.fetch_add_relaxed(1); // relaxed: the caller itself keeps the group from being finished
     membership place(*this);
-    thread(member<std::decay_t<F>>{std::move(place), std::forward<F>(f)}).detach();
+    member<std::decay_t<F>> call{std::move(place), std::forward<F>(f)};
+    if (a.preemption == preemption::none) [[likely]]
+      thread(std::move(call)).detach();
+    else
+      thread(a, std::move(call)).detach();
   }
 
   // Until all that was run has ended; then the first exception, if there was one, is thrown; of several who
