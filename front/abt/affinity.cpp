@@ -25,14 +25,17 @@ std::vector<int> on_this_machine(const std::vector<int>& ids) {
   return wrapped;
 }
 
-// Any CPU that the process may use.
+// Any CPU that the process might use.
 int unbind(xstream& es) {
-  static const std::vector<int> all = [] {
-    std::vector<int> ids;
-    static_cast<void>(os::current_affinity(ids));
-    return ids;
-  }();
+  const std::vector<int>& all = current().cpus;
   return all.empty() ? EINVAL : os::set_affinity(es.kernel_thread, all);
+}
+
+// The kernel's answer: numbers beyond the machine are not among them. Empty: it is not bound.
+int cpus_of(const xstream& es, std::vector<int>& cpus) {
+  if (es.cpus.empty())
+    return ABT_ERR_FEATURE_NA;
+  return os::affinity_of(es.kernel_thread, cpus) == 0 && !cpus.empty() ? ABT_SUCCESS : ABT_ERR_SYS;
 }
 
 } // namespace
@@ -52,12 +55,17 @@ int bind_stream(xstream& es, std::vector<int> cpus) {
   return ABT_SUCCESS;
 }
 
+void free_cpus(xstream& es) noexcept {
+  if (!es.cpus.empty())
+    static_cast<void>(unbind(es));
+}
+
 void bind_by_environment(xstream& es) {
   const settings& s = current();
   if (!s.set_affinity || s.affinity.empty())
     return;
   const auto& set = s.affinity[static_cast<std::size_t>(es.rank.load()) % s.affinity.size()];
-  if (bind_stream(es, on_this_machine(set)) != ABT_SUCCESS)
+  if (set.empty() || bind_stream(es, set) != ABT_SUCCESS)
     base::warn("stream %d stays unbound", es.rank.load());
 }
 
@@ -80,10 +88,13 @@ int ABT_xstream_get_cpubind(ABT_xstream handle, int* cpuid) {
   const xstream* es = checked<xstream>(handle);
   if (es == nullptr)
     return ABT_ERR_INV_XSTREAM;
-  if (es->cpus.empty())
-    return ABT_ERR_FEATURE_NA;
-  *cpuid = es->cpus.front();
-  return ABT_SUCCESS;
+  return guarded([&] {
+    std::vector<int> cpus;
+    const int code = cpus_of(*es, cpus);
+    if (code == ABT_SUCCESS)
+      *cpuid = cpus.front();
+    return code;
+  });
 }
 
 int ABT_xstream_set_affinity(ABT_xstream handle, int num_cpuids, int* cpuids) {
@@ -103,11 +114,15 @@ int ABT_xstream_get_affinity(ABT_xstream handle, int max_cpuids, int* cpuids, in
     return ABT_ERR_INV_XSTREAM;
   if (max_cpuids < 0)
     return ABT_ERR_INV_ARG;
-  for (int i = 0; cpuids != nullptr && i < max_cpuids && i < static_cast<int>(es->cpus.size()); ++i)
-    cpuids[i] = es->cpus[static_cast<std::size_t>(i)];
-  if (num_cpuids != nullptr)
-    *num_cpuids = static_cast<int>(es->cpus.size());
-  return ABT_SUCCESS;
+  return guarded([&] {
+    std::vector<int> cpus;
+    const int code = cpus_of(*es, cpus);
+    for (int i = 0; cpuids != nullptr && i < max_cpuids && i < static_cast<int>(cpus.size()); ++i)
+      cpuids[i] = cpus[static_cast<std::size_t>(i)];
+    if (num_cpuids != nullptr)
+      *num_cpuids = static_cast<int>(cpus.size());
+    return code;
+  });
 }
 
 } // extern "C"

@@ -12,5 +12,7 @@ namespace weft::abt {
 void bind_by_environment(xstream& es);
 // CPU numbers beyond the machine wrap around. Empty: anywhere. Errors: an ABT_ERR_ code.
 int bind_stream(xstream& es, std::vector<int> cpus);
+// Unbinds a stream that ends, if it is bound. Errors: none: then it stays as it is.
+void free_cpus(xstream& es) noexcept;
 
 } // namespace weft::abt

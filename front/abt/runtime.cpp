@@ -4,6 +4,7 @@
 
 #include <strings.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "front/abt/affinity.hpp"
 #include "front/abt/affinity_list.hpp"
 #include "front/abt/context.hpp"
 #include "front/abt/error.hpp"
@@ -21,8 +23,10 @@
 #include "front/abt/xstream.hpp"
 #include "weft/base/assert.hpp"
 #include "weft/base/immortal.hpp"
+#include "weft/memory/guard_choice.hpp"
 #include "weft/memory/stack_depot.hpp"
 #include "weft/memory/stack_options.hpp"
+#include "weft/os/affinity.hpp"
 #include "weft/preempt/preparation.hpp"
 #include "weft/runtime/runtime.hpp"
 #include "weft/sched/group.hpp"
@@ -89,20 +93,56 @@ void choose_stack_size(settings& s) {
   s.default_stack_size = memory::stack_depot::process().options().default_size;
 }
 
-// What the stacks have, whatever ABT_STACK_OVERFLOW_CHECK asks for: guards are never left out, and never on a
-// page of the stack itself, which is what Argobots' strict form means.
+// For the first runtime of the process that makes stacks: later ones find them made.
+void choose_guard() {
+  const char* value = variable("STACK_OVERFLOW_CHECK");
+  if (value == nullptr || *value == '\0')
+    return;
+  const memory::guard_mode before = memory::stack_options::from_knobs().guard;
+  if (is_one_of(value, {"mprotect", "mprotect_strict"})) {
+    if (before == memory::guard_mode::none || before == memory::guard_mode::canary)
+      memory::set_default_guard(memory::guard_mode::automatic);
+  } else if (is_one_of(value, {"canary"})) {
+    memory::set_default_guard(memory::guard_mode::canary);
+  } else if (is_one_of(value, {"none", "0", "n", "no", "false", "off"})) {
+    memory::set_default_guard(memory::guard_mode::none);
+  } else {
+    base::warn("ABT_STACK_OVERFLOW_CHECK=%s is none of mprotect, mprotect_strict, canary and none; ignored",
+               value);
+  }
+}
+
+// What the stacks have, whatever was asked for. Never 3: where there is no room for more guards, stacks get
+// canaries instead.
 int overflow_check() {
   const memory::guard_mode mode = memory::stack_depot::process().options().guard;
   return mode == memory::guard_mode::none ? 0 : mode == memory::guard_mode::canary ? 1 : 2;
 }
 
+// The numbers of a list count the CPUs that the process may use, and wrap around, also negative ones.
+void count_among(const std::vector<int>& cpus, std::vector<int>& set) {
+  const int count = static_cast<int>(cpus.size());
+  for (int& id : set)
+    id = cpus[static_cast<std::size_t>(((id % count) + count) % count)];
+  std::sort(set.begin(), set.end());
+  set.erase(std::unique(set.begin(), set.end()), set.end());
+}
+
 void read_affinity(settings& s) {
+  if (os::current_affinity(s.cpus) != 0)
+    s.cpus.clear();
   const char* value = variable("SET_AFFINITY");
-  if (value == nullptr)
+  if (value == nullptr || *value == '\0')
     return;
   if (is_one_of(value, {"0", "n", "no", "false", "off"})) {
     s.set_affinity = false;
-  } else if (!parse_affinity(value, s.affinity)) {
+  } else if (is_one_of(value, {"y", "yes", "true", "on"})) {
+    for (const int cpu : s.cpus)
+      s.affinity.push_back({cpu});
+  } else if (parse_affinity(value, s.affinity)) {
+    for (auto& set : s.affinity)
+      s.cpus.empty() ? set.clear() : count_among(s.cpus, set);
+  } else {
     base::warn("ABT_SET_AFFINITY=%s is no list of CPU sets; streams are not bound", value);
     s.affinity.clear();
   }
@@ -112,6 +152,7 @@ void read_affinity(settings& s) {
 
 settings read_environment() {
   settings s;
+  choose_guard();
   choose_stack_size(s);
   s.loop_stack_size = number("SCHED_STACKSIZE", 4 << 20, 512, 1ULL << 31);
   s.event_frequency = number("SCHED_EVENT_FREQ", 50, 1, UINT64_MAX);
@@ -195,6 +236,7 @@ void stop() {
   xstream& es = *state().primary;
   stop_others();
   drain_primary(es);
+  free_cpus(es); // main's kernel thread goes on where the process might run
   descriptor& self = *sched::here().current;
   drop_values_of_primary(self);
   state().running.store(false, std::memory_order_release);

@@ -23,10 +23,11 @@ struct settings {
   std::uint64_t sleep_ns = 100;          // told to who asks; streams sleep until there is work
   unsigned expected_streams = 1;
   bool set_affinity = true;
+  std::vector<int> cpus;                  // that the process might use when ABT_init() was called
   std::vector<std::vector<int>> affinity; // of the stream of rank r: entry r mod size; empty: none
   bool print_config = false;
   bool print_raw_stack = true;
-  int overflow_check = 2; // as ABT_info_query_config tells it: a guard
+  int overflow_check = 2; // as ABT_info_query_config tells it: what the stacks have
 };
 
 struct process {

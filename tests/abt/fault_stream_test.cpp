@@ -243,7 +243,7 @@ struct binding : scenario {
   ABT_xstream es = self_xstream();
   void failed() {
     int number = -1;
-    EXPECT_OK(ABT_xstream_get_affinity(es, 0, nullptr, &number));
+    EXPECT_ABT(ABT_ERR_FEATURE_NA, ABT_xstream_get_affinity(es, 0, nullptr, &number));
     EXPECT_EQ(number, 0);
   }
   void succeeded() { EXPECT_OK(ABT_xstream_set_affinity(es, 0, nullptr)); }

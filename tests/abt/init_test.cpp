@@ -140,9 +140,24 @@ TEST(ABT_init, takes_the_other_numbers_from_the_environment) {
   EXPECT_GE(query<std::size_t>(ABT_INFO_QUERY_KIND_DEFAULT_SCHED_STACKSIZE), 1048576U);
   EXPECT_EQ(query<std::uint64_t>(ABT_INFO_QUERY_KIND_DEFAULT_SCHED_EVENT_FREQ), 13U);
   EXPECT_EQ(query<std::uint64_t>(ABT_INFO_QUERY_KIND_DEFAULT_SCHED_SLEEP_NSEC), 1234U);
-  EXPECT_EQ(query<int>(ABT_INFO_QUERY_KIND_ENABLED_STACK_OVERFLOW_CHECK), 2); // guards, always
+  EXPECT_EQ(query<int>(ABT_INFO_QUERY_KIND_ENABLED_STACK_OVERFLOW_CHECK), 2); // pages, but not in any case
   EXPECT_EQ(run_many(self_pool(), 5), 10);
 }
+
+// Stacks are made once in a process, so each word has a test.
+void expect_overflow_check(const char* word, int answer) {
+  const environment env{{"ABT_STACK_OVERFLOW_CHECK", word}};
+  const runtime rt;
+  EXPECT_EQ(query<int>(ABT_INFO_QUERY_KIND_ENABLED_STACK_OVERFLOW_CHECK), answer);
+  EXPECT_EQ(run_many(self_pool(), 5), 10);
+}
+TEST(ABT_init, leaves_guards_out_where_the_environment_says_so) {
+  expect_overflow_check("none", 0);
+  expect_overflow_check("mprotect", 0); // what holds: there are stacks without
+}
+TEST(ABT_init, takes_canaries_for_guards) { expect_overflow_check("canary", 1); }
+TEST(ABT_init, guards_stacks_if_nothing_else_is_said) { expect_overflow_check("", 2); }
+TEST(ABT_init, guards_stacks_if_what_is_said_is_no_check) { expect_overflow_check("perhaps", 2); }
 
 // The variable is where to start, not a limit.
 TEST(ABT_init, allows_more_streams_than_the_environment_says) {

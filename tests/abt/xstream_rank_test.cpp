@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Execution streams: who runs the caller, ranks, how many there are, and to which processors they are bound.
+#include <optional>
 #include <set>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "abt_test.hpp"
 #include "user_defs.hpp"
@@ -271,6 +274,89 @@ TEST(ABT_xstream_get_affinity, refuses_no_stream_and_a_negative_count) {
   EXPECT_ABT(ABT_ERR_INV_XSTREAM, ABT_xstream_get_affinity(ABT_XSTREAM_NULL, 1, &cpu, &count));
   EXPECT_ABT(ABT_ERR_INV_XSTREAM, ABT_xstream_get_affinity(nullptr, 1, &cpu, &count));
   EXPECT_ABT(ABT_ERR_INV_ARG, ABT_xstream_get_affinity(es[0], -1, &cpu, &count));
+}
+
+// As the documentation of 1.x has it: both refuse, and there are 0 CPUs.
+void expect_unbound(ABT_xstream es) {
+  int cpu = -7;
+  EXPECT_ABT(ABT_ERR_FEATURE_NA, ABT_xstream_get_cpubind(es, &cpu));
+  int count = -1;
+  EXPECT_ABT(ABT_ERR_FEATURE_NA, ABT_xstream_get_affinity(es, 1, &cpu, &count));
+  EXPECT_EQ(count, 0);
+  EXPECT_EQ(cpu, -7);
+}
+
+TEST(ABT_xstream_get_affinity, refuses_for_a_stream_that_is_not_bound) {
+  const runtime rt;
+  const streams es(1);
+  expect_unbound(self_xstream());
+  expect_unbound(es[0]);
+  int cpu = *allowed().begin();
+  EXPECT_OK(ABT_xstream_set_affinity(es[0], 1, &cpu));
+  EXPECT_OK(ABT_xstream_get_cpubind(es[0], &cpu));
+  EXPECT_OK(ABT_xstream_set_affinity(es[0], 0, nullptr));
+  expect_unbound(es[0]);
+}
+
+// Twice the same and beyond the machine: what the kernel made of it.
+TEST(ABT_xstream_get_affinity, tells_what_holds) {
+  const std::set<int> all = allowed();
+  const runtime rt;
+  const streams es(1);
+  const int first = *all.begin();
+  const int asked[] = {first, first};
+  EXPECT_OK(ABT_xstream_set_affinity(es[0], 2, const_cast<int*>(asked)));
+  int count = -1;
+  EXPECT_OK(ABT_xstream_get_affinity(es[0], 0, nullptr, &count));
+  EXPECT_EQ(count, 1);
+}
+
+// ABT_SET_AFFINITY; an empty set: not bound.
+using cpu_sets = std::vector<std::set<int>>;
+void expect_bound_to(const char* list, const cpu_sets& wanted) {
+  std::optional<environment> env;
+  if (list != nullptr)
+    env.emplace(std::initializer_list<std::pair<const char*, const char*>>{{"ABT_SET_AFFINITY", list}});
+  const std::set<int> all = allowed();
+  {
+    const runtime rt;
+    const streams es(3);
+    for (std::size_t rank = 0; rank <= 3; ++rank) {
+      SCOPED_TRACE(std::string(list != nullptr ? list : "unset") + ", rank " + std::to_string(rank));
+      const ABT_xstream one = rank == 0 ? self_xstream() : es[rank - 1];
+      const std::set<int>& set = wanted[rank % wanted.size()];
+      if (set.empty()) {
+        expect_unbound(one);
+        continue;
+      }
+      std::vector<int> got(all.size());
+      int count = 0;
+      EXPECT_OK(ABT_xstream_get_affinity(one, static_cast<int>(got.size()), got.data(), &count));
+      got.resize(static_cast<std::size_t>(count));
+      EXPECT_EQ(std::set<int>(got.begin(), got.end()), set);
+    }
+  }
+  EXPECT_EQ(allowed(), all); // of main's kernel thread: as before ABT_init()
+}
+TEST(ABT_init, binds_streams_as_the_environment_says) {
+  const std::set<int> all = allowed();
+  cpu_sets by_rank;
+  for (const int cpu : all)
+    by_rank.push_back({cpu});
+  const int n = static_cast<int>(all.size());
+  const cpu_sets unbound(1);
+  expect_bound_to(nullptr, unbound);
+  for (const char* none : {"", "0", "n", "no", "NO", "false", "off", "{0", "junk"})
+    expect_bound_to(none, unbound);
+  for (const char* words : {"y", "yes", "true", "on", "On"})
+    expect_bound_to(words, by_rank);
+  const std::string count = std::to_string(n);
+  expect_bound_to(("0:" + count).c_str(), by_rank);
+  expect_bound_to(("{0}:" + count + ":1").c_str(), by_rank);
+  expect_bound_to((" { 0 : " + count + " } ").c_str(), cpu_sets{all});
+  expect_bound_to(("{0:" + std::to_string(3 * n) + "}").c_str(), cpu_sets{all}); // they wrap around
+  expect_bound_to("-1,0", cpu_sets{{*all.rbegin()}, {*all.begin()}});
+  expect_bound_to("{0}", cpu_sets{{*all.begin()}});
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 #include "weft/memory/stack_options.hpp"
 
 #include "weft/base/knob.hpp"
+#include "weft/memory/guard_choice.hpp"
 #include "weft/os/mapping.hpp"
 
 namespace weft::memory {
@@ -48,6 +49,10 @@ stack_options stack_options::from_knobs() noexcept {
 
 void stack_options::set_default_size(std::size_t bytes) noexcept {
   size_knob.set(static_cast<std::int64_t>(bytes));
+}
+
+void set_default_guard(guard_mode mode) noexcept {
+  guard_knob.set(static_cast<unsigned>(mode));
 }
 
 } // namespace weft::memory
