@@ -17,9 +17,9 @@ namespace {
 
 constexpr int looks_before_yield = 64; // as base::spin_lock
 
+// Also what is offered to a waiter: it may be ready on this very stream.
 bool try_take(sync::mutex_word& word) noexcept {
-  // relaxed look: a taken word is not written to
-  return word.load_relaxed() == sync::word_free && sync::take_word(word, arch::stack_mark());
+  return sync::try_word(word, arch::stack_mark());
 }
 
 // For callers that keep the CPU.
@@ -64,12 +64,14 @@ int mutex::look_again(const sync::mutex_word* key) noexcept {
 }
 
 bool mutex::take_or_wait(sched::deadline until, std::uint32_t displaced) {
-  if (try_take(word_))
+  // relaxed look: a taken word is not written to
+  if (!sync::is_offered(displaced) && word_.load_relaxed() == sync::word_free &&
+      sync::take_word(word_, arch::stack_mark()))
     return true;
   if (passed(until))
-    return false;
+    return try_take(word_);
   if (!may_wait())
-    return block(word_, until);
+    return sync::is_offered(displaced) || block(word_, until);
   const tool_reason why(ABT_SYNC_EVENT_TYPE_MUTEX, this);
   return sync::lock_slowly(word_, displaced, until, {}); // SWITCH: may resume on another worker
 }

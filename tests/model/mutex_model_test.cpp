@@ -47,6 +47,9 @@ class model_waiter {
   base::atomic<std::uint32_t> state_{0};
 };
 
+/// The mark of everybody here: odd, and an offer of it differs from a free word.
+constexpr std::uint32_t mark = 5;
+
 /// stored_release_mutex with its slot given.
 template <class Slot>
 class mutex_in {
@@ -54,14 +57,20 @@ class mutex_in {
   explicit mutex_in(Slot& slot) : slot_(&slot) {}
 
   void lock() {
-    if (sync::exchange_word(word_, sync::word_held) != sync::word_free) {
-      slot_->acquire(word_, sync::word_held, [](model_waiter& w) { return w.wait(false); });
+    const std::uint32_t displaced = sync::exchange_word(word_, mark);
+    if (displaced == sync::word_free) {
+      return;
     }
+    if (sync::is_offered(displaced)) {
+      slot_->release(word_);
+    }
+    slot_->acquire(word_, mark, [](model_waiter& w) { return w.wait(false); });
   }
   bool lock_for_a_while() {
-    return sync::take_word(word_, sync::word_held) ||
-           slot_->acquire(word_, sync::word_held, [](model_waiter& w) { return w.wait(true); });
+    return sync::take_word(word_, mark) ||
+           slot_->acquire(word_, mark, [](model_waiter& w) { return w.wait(true); });
   }
+  bool try_lock() { return sync::try_word(word_, mark); }
   void unlock() {
     Slot& slot = *slot_;
     const sync::mutex_word* const key = &word_;
@@ -154,6 +163,51 @@ TEST(mutex_model, a_waiter_that_gives_up_forgets_nobody) {
   });
 }
 
+/// The owner lets a waiter lose until it is offered the mutex; a third one meanwhile tries, waits, or waits
+/// for a while.
+template <class Third>
+void offered(Third third) {
+  fixture<> f;
+  f.m.lock();
+  {
+    model::thread waiter([&] { f.add(); });
+    model::thread other([&] { third(f); });
+    for (int i = 0; i < 2; ++i) {
+      ++f.count;
+      f.m.unlock();
+      f.m.lock();
+    }
+    f.m.unlock();
+  }
+  check(f.count >= 3, "lost an update");
+  check(f.m.try_lock(), "nobody's, and not to be had");
+  f.m.unlock();
+  check(f.slot.valid() && !f.slot.state.anybody(), "somebody is left in the slot");
+}
+TEST(mutex_model, one_that_tries_takes_what_is_offered) {
+  expect_passes(bounds(3, 2), [] {
+    offered([](fixture<>& f) {
+      if (f.m.try_lock()) {
+        ++f.count;
+        f.m.unlock();
+      }
+    });
+  });
+}
+TEST(mutex_model, one_that_waits_leaves_what_is_offered) {
+  expect_passes(bounds(3, 2), [] { offered([](fixture<>& f) { f.add(); }); });
+}
+TEST(mutex_model, one_to_whom_it_is_offered_gives_up) {
+  expect_passes(bounds(3, 2), [] {
+    offered([](fixture<>& f) {
+      if (f.m.lock_for_a_while()) {
+        ++f.count;
+        f.m.unlock();
+      }
+    });
+  });
+}
+
 /// The announcement of one mutex must not stand for the fence of another.
 TEST(mutex_model, two_mutexes_in_one_slot) {
   expect_passes(bounds(3, 2), [] {
@@ -239,7 +293,9 @@ TEST(mutex_weakened, slot_and_word) {
        {"mutex_word.hpp: slot_state::calm: cas -> acquire",
         "the compare-and-swap meets the announcements in one location, and wait_slot holds its lock"},
        {"mutex_word.hpp: slot_state::calm: cas -> release",
-        "the compare-and-swap meets the announcements in one location, and wait_slot holds its lock"}});
+        "the compare-and-swap meets the announcements in one location, and wait_slot holds its lock"},
+       {"wait_slot.hpp: wait_slot::accept: cas -> relaxed",
+        "who made the offer held the lock that the caller holds"}});
 }
 
 } // namespace

@@ -325,6 +325,7 @@ class Program:
         mark, seen = number(mutex, 4) or 0, set()
         if mark == 0:
             return None, 'nobody'  # it has just been released
+        mark |= 1  # also where it is offered to a waiter
         while True:
             holder = self.unit_by_mark(mark) if mark % 2 else None
             if holder is None:

@@ -156,6 +156,7 @@ waits::owner waits::follow_marks(address mutex) const {
   std::uint32_t mark = target_.get<std::uint32_t>(mutex).value_or(0);
   if (mark == 0)
     return {nobody, no_mark}; // it has just been released
+  mark |= 1;                  // also where it is offered to a waiter
   std::unordered_set<std::size_t> seen;
   for (;;) {
     const std::size_t holder = mark % 2 != 0 ? unit_by_mark(mark) : nobody;

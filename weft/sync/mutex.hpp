@@ -14,16 +14,18 @@
 
 namespace weft::sync {
 
-/// A mutex of one word. Meets Cpp17TimedLockable. Not recursive. Any thread of Weft and any kernel thread may
-/// use it; it may be destroyed as soon as nobody holds it, even while the last owner is still in unlock().
-/// Not fair: a thread that runs may overtake one that is being woken, up to hand_off_after times; then the
-/// mutex is handed over in order of arrival. Requests to cancel a thread are not acted on here. *Ownership*:
-/// whoever found `word_` 0, or was handed it. Source: the word as in Linux' futex mutexes
-/// (Drepper, "Futexes are tricky"), the table from WebKit's parking lot, the asymmetric release ours. Common
-/// to all blocking forms here: *Contexts*: thread, foreign kernel thread; a tasklet as long as it need not
-/// wait. *Switches*: may. *Errors*: std::system_error: operation_not_permitted (a tasklet would have to
-/// wait), or no timer could be had; the mutex is not held then. *Undefined*: locking it twice, unlocking what
-/// one does not hold (both diagnosed with recorded_owner).
+/// A mutex of one word. Meets Cpp17TimedLockable. Not recursive. Any thread of Weft and any kernel thread
+/// may use it; it may be destroyed as soon as nobody holds it, even while the last owner is still in
+/// unlock(). Not fair: a thread that runs may overtake one that is being woken, up to hand_off_after times;
+/// then those that wait get the mutex in order of arrival. Who tries takes it whenever nobody holds it,
+/// also from one that has been woken for it and has not run yet: a loop around try_lock() ends on a single
+/// worker too. Requests to cancel a thread are not acted on here. *Ownership*: whoever found `word_` 0, or
+/// was handed it. Source: the word as in Linux' futex mutexes (Drepper, "Futexes are tricky"), the table
+/// from WebKit's parking lot, the asymmetric release ours. Common to all blocking forms here: *Contexts*:
+/// thread, foreign kernel thread; a tasklet as long as it need not wait. *Switches*: may. *Errors*:
+/// std::system_error: operation_not_permitted (a tasklet would have to wait), or no timer could be had; the
+/// mutex is not held then. *Undefined*: locking it twice, unlocking what one does not hold (both diagnosed
+/// with recorded_owner).
 template <class OwnerRecord>
 class stored_release_mutex : private release_action<stored_release_mutex<OwnerRecord>> {
  public:
@@ -43,8 +45,7 @@ class stored_release_mutex : private release_action<stored_release_mutex<OwnerRe
 
   /// Takes the mutex if it is free. *Contexts*: any. *Switches*: never. *Errors*: none.
   [[nodiscard]] bool try_lock() noexcept {
-    // relaxed look: a taken word is not written to
-    if (word_.load_relaxed() != word_free || !take_word(word_, arch::stack_mark())) {
+    if (!try_word(word_, arch::stack_mark())) {
       return false;
     }
     owner_.set();

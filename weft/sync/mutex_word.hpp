@@ -11,18 +11,28 @@
 
 namespace weft::sync {
 
-/// The word of a mutex: 0 free, else held. Taken by one exchange, given back by a store. While it is held it
-/// reads the mark (arch::stack_mark()) of whoever tried last to take it by an exchange: its owner, or a
-/// waiter, which then remembers the mark that it displaced. So whoever can read all waiters, as `weft ps`
-/// does, comes from one to the other to the owner, which costs the owner nothing. The library tests for 0
-/// only.
+/// The word of a mutex: 0 free, odd held, else offered. Taken by one exchange, given back by a store.
+/// *Offered*: the owner has left it to the oldest waiter, who has been woken and accepts it when he runs;
+/// it reads his mark less 1. Until then nobody holds it, and who tries takes it as if it were free: the
+/// waiter may be ready on the very worker that the other keeps busy. Who waits does not: (M6). While it is
+/// held it reads the mark (arch::stack_mark()) of whoever tried last to take it by an exchange: its owner,
+/// or a waiter, which then remembers the mark that it displaced. So whoever can read all waiters, as `weft
+/// ps` does, comes from one to the other to the owner, which costs the owner nothing. The library tests for
+/// 0 and odd only.
 using mutex_word = base::atomic<std::uint32_t>;
 
 inline constexpr std::uint32_t word_free = 0;
 inline constexpr std::uint32_t word_held = 1; // by somebody who leaves no mark
 
-/// Takes the word if it is free, and leaves `mark` in any case; returns what it read before. *Contexts*: any.
-/// *Switches*: never. *Errors*: none.
+constexpr bool is_held(std::uint32_t word) noexcept {
+  return word % 2 != 0;
+}
+constexpr bool is_offered(std::uint32_t word) noexcept {
+  return word != word_free && !is_held(word);
+}
+
+/// Takes the word if nobody holds it, and leaves `mark` in any case; returns what it read before. *Contexts*:
+/// any. *Switches*: never. *Errors*: none.
 [[gnu::always_inline]] inline std::uint32_t exchange_word(mutex_word& word, std::uint32_t mark) noexcept {
   // (M1) acquire: sees the sections of earlier owners; pairs with the release in (M2) and under the slot's
   // lock
@@ -33,6 +43,13 @@ inline constexpr std::uint32_t word_held = 1; // by somebody who leaves no mark
 [[gnu::always_inline]] inline bool take_word(mutex_word& word, std::uint32_t mark) noexcept {
   std::uint32_t expected = word_free;
   return word.cas_strong_acquire(expected, mark); // (M1)
+}
+
+/// Takes the word if nobody holds it, offered or not; true if taken. *Contexts*, *switches*, *errors*: as
+/// exchange_word().
+[[gnu::always_inline]] inline bool try_word(mutex_word& word, std::uint32_t mark) noexcept {
+  std::uint32_t seen = word.load_relaxed(); // relaxed look: a taken word is not written to
+  return !is_held(seen) && word.cas_strong_acquire(seen, mark); // (M1)
 }
 
 /// The two sides of (M3). The model tests take them away one by one.

@@ -14,7 +14,7 @@
 
 namespace weft::sync {
 
-/// Times a waiter is woken and finds the mutex taken again before it is handed the mutex. Barging keeps a
+/// Times a waiter is woken and finds the mutex taken again before it is offered the mutex. Barging keeps a
 /// contended mutex busy while the woken thread is on its way; three lost races bound what that costs the
 /// loser.
 inline constexpr std::size_t hand_off_after = base::backend::scaled(3, 1);
@@ -36,8 +36,8 @@ class alignas(64) wait_slot {
   slot_state<Fences> state;
 
   /// Waits for the word: true when the caller has it. `wait(Waiter&)` sleeps; false: not notified, give up.
-  /// What it throws passes, unless the mutex has been handed over by then; nothing is left behind. The word
-  /// then reads `mark`, for debuggers.
+  /// What it throws passes, unless the mutex is there for the caller by then; nothing is left behind. The
+  /// word then reads `mark`, for debuggers.
   template <class Wait>
   bool acquire(mutex_word& word, std::uint32_t mark, Wait wait) {
     state.announce(); // (M3)
@@ -59,7 +59,7 @@ class alignas(64) wait_slot {
         throw;
       }
       const std::scoped_lock held(lock_);
-      if (here.handed) {
+      if (accept(here)) {
         leave_locked(here);
         return true;
       }
@@ -72,8 +72,8 @@ class alignas(64) wait_slot {
     return true;
   }
 
-  /// Releases when the state was not quiet: hands over, or frees the word and wakes the oldest waiter. GONE:
-  /// the mutex.
+  /// Releases when the state was not quiet: offers the word to the oldest waiter, or frees it, and wakes that
+  /// one. GONE: the mutex, if nobody waits for it.
   void release(mutex_word& word) noexcept {
     if (state.symmetric() && !state.anybody()) {
       if (state.release_symmetrically(word)) {
@@ -83,15 +83,9 @@ class alignas(64) wait_slot {
     }
     const std::scoped_lock held(lock_);
     place* const first = find(&word);
-    if (first != nullptr && first->losses >= hand_off_after) {
-      first->handed = true;
-      // The mark of the owner before may be another thread's by the time that this one runs. Relaxed: the
-      // word is held, before and after.
-      word.store_relaxed(first->mark);
-      wake(*first);
-      return;
-    }
-    word.store_release(word_free); // release: publishes the section; pairs with (M1)
+    const bool offer = first != nullptr && first->losses >= hand_off_after;
+    // release: publishes the section; pairs with (M1)
+    word.store_release(offer ? first->mark - 1 : word_free);
     first != nullptr ? wake(*first) : calm();
   }
 
@@ -137,7 +131,6 @@ class alignas(64) wait_slot {
     place* previous_leader = nullptr;
     bool leads = false;
     bool woken = false;  // at most one wake is on its way
-    bool handed = false; // owns the mutex
     std::size_t losses = 0;
 
     static place& from(queue::link* l) noexcept { return *reinterpret_cast<place*>(l); }
@@ -186,11 +179,19 @@ class alignas(64) wait_slot {
     state.withdraw();
   }
 
+  /// (M6) What is offered is the leader's, as long as nobody has taken it. *Invariant*: while a word is
+  /// offered, its leader has been woken.
+  static bool accept(place& p) noexcept {
+    std::uint32_t seen = p.key->load_relaxed(); // relaxed: it is offered, to whomever, under lock_ only
+    return p.leads && is_offered(seen) && p.key->cas_strong_acquire(seen, p.mark); // (M1)
+  }
+
   /// (M5) Whoever leaves without the mutex may have been woken for it: somebody else must be then.
   bool give_up(place& p) noexcept {
     const std::scoped_lock held(lock_);
+    const bool accepted = accept(p);
     leave_locked(p);
-    if (p.handed) {
+    if (accepted) {
       return true;
     }
     place* const first = find(p.key);

@@ -69,6 +69,10 @@ void release_slowly(bool simulated) noexcept {
 bool lock_slowly(mutex_word& word, std::uint32_t displaced, sched::deadline until,
                  const std::stop_token& stop) {
   const sched::runtime_section in;
+  if (is_offered(displaced)) { // (M6) it is the caller's by now, but somebody has waited longer
+    slot_of(&word).release(word);
+    ++displaced; // the mark of that one
+  }
   const std::uint32_t mark = arch::stack_mark();
   if (owner_may_be_running() && spin(word, mark)) {
     return true;

@@ -28,10 +28,10 @@ extern WEFT_API wait_slot<waiter> wait_table[wait_slots];
 }
 static_assert(wait_slots == std::size_t{1} << (32 - 22));
 
-/// Waits for the word; false: timed out or stopped. `displaced`: the mark that the caller's exchange found in
-/// the word and replaced, for debuggers; word_free if it made none. *Contexts*: thread, foreign kernel
-/// thread. *Switches*: may. *Errors*: std::system_error: operation_not_permitted from a tasklet, or no timer
-/// could be had.
+/// Waits for the word; false: timed out or stopped. `displaced`: what the caller's exchange found in the
+/// word and replaced: a mark, for debuggers, or an offer; word_free if it made none. *Contexts*: thread,
+/// foreign kernel thread. *Switches*: may. *Errors*: std::system_error: operation_not_permitted from a
+/// tasklet, or no timer could be had.
 WEFT_API bool lock_slowly(mutex_word& word, std::uint32_t displaced, sched::deadline until,
                           const std::stop_token& stop);
 WEFT_API void lock_slowly(mutex_word& word, std::uint32_t displaced);

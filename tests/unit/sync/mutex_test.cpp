@@ -285,6 +285,26 @@ TEST_P(mutex_test, hands_over_to_a_waiter_that_keeps_losing) {
   waiter.join();
 }
 
+/// A mutex that is left to a waiter which cannot run, for its worker is kept busy, is there for who tries.
+TEST_P(mutex_test, is_there_for_one_that_tries_while_a_waiter_is_ready) {
+  mutex m;
+  bool got = false;
+  m.lock();
+  weft::thread waiter([&] {
+    const std::scoped_lock held(m);
+    got = true;
+  });
+  for (int i = 0; i < 8; ++i) {
+    this_thread::yield(); // holding it: the waiter, if it is on this worker, looks in vain
+    m.unlock();
+    while (!m.try_lock()) {
+    }
+  }
+  m.unlock();
+  waiter.join();
+  EXPECT_TRUE(got);
+}
+
 TEST_P(mutex_test, many_mutexes_share_slots) {
   constexpr std::size_t count = 4 * sync::wait_slots;
   const auto mutexes = std::make_unique<mutex[]>(count);
