@@ -28,6 +28,7 @@ class pool : public sched::pool, public object {
   std::atomic<int> schedulers{0}; // that list it
   void* data = nullptr;
   std::shared_ptr<pool> self;
+  const bool new_units_first; // and their creators that make way for them: RANDWS
 
   // --- what users may ask; all: Contexts: any; Switches: never, unless the user's callback does ---
   // A unit that was just made or revived.
@@ -84,7 +85,7 @@ class pool : public sched::pool, public object {
   [[nodiscard]] virtual const char* kind_name() const noexcept = 0;
 
  protected:
-  pool(ABT_pool_access a, sched::fast_path f);
+  pool(ABT_pool_access a, sched::fast_path f, bool new_first = false);
 
   [[nodiscard]] virtual bool looks_empty() const noexcept = 0;
   // After each push that does not come from the owner's fast path.
@@ -138,7 +139,8 @@ class fifo_pool final : public pool {
   std::atomic<bool> must_share_{false}; // for good
 };
 
-// New units go to its head, others to its tail; secondary owners pop from the tail.
+// New units, and creators that made way for one, go to its head, others to its tail; secondary owners pop
+// from the tail. Which push is which: docs/guide/abt/pool.md.
 class randws_pool final : public pool {
  public:
   explicit randws_pool(ABT_pool_access a);

@@ -49,8 +49,9 @@ descriptor* taken_by_user(descriptor* u) noexcept {
 
 // --- all pools ---
 
-pool::pool(ABT_pool_access a, sched::fast_path f)
-    : sched::pool(sched::access::mpmc, f), object(own_kind), access(a), id(next_pool_id.fetch_add(1)) {}
+pool::pool(ABT_pool_access a, sched::fast_path f, bool new_first)
+    : sched::pool(sched::access::mpmc, f), object(own_kind), access(a), id(next_pool_id.fetch_add(1)),
+      new_units_first(new_first) {}
 
 bool pool::empty() const noexcept {
   return looks_empty();
@@ -290,7 +291,7 @@ void fifo_pool::do_forget() {
 
 // --- randws_pool ---
 
-randws_pool::randws_pool(ABT_pool_access a) : pool(a, sched::fast_path::none) {}
+randws_pool::randws_pool(ABT_pool_access a) : pool(a, sched::fast_path::none, true) {}
 
 void randws_pool::insert(descriptor& u, bool at_head) noexcept {
   u.state.post();
@@ -302,8 +303,12 @@ void randws_pool::insert(descriptor& u, bool at_head) noexcept {
   tell_waiters();
 }
 
+// What comes by a switch or a wake-up.
 void randws_pool::do_push(descriptor& u) {
-  insert(u, false);
+  const bool first = u.has(unit::goes_first);
+  if (first)
+    u.traits.fetch_and_relaxed(~std::uint64_t{unit::goes_first}); // relaxed: the push publishes it
+  insert(u, first);
 }
 
 void randws_pool::push_from_user(descriptor& u, ABT_pool_context why) {
@@ -314,8 +319,8 @@ void randws_pool::push_from_user(descriptor& u, ABT_pool_context why) {
   announce();
 }
 
-descriptor* randws_pool::do_pop(worker& here) {
-  return owned_by(here) ? unit_of(units_.pop_front()) : unit_of(units_.pop_back());
+descriptor* randws_pool::do_pop(worker&) {
+  return unit_of(units_.pop_front());
 }
 
 descriptor* randws_pool::do_steal(worker&) {

@@ -170,7 +170,7 @@ int push_scheduler(pool& p, scheduler& s) {
     free_ended_unit(u);
     throw;
   }
-  p.push(u); // GONE: u
+  p.push_new(u); // GONE: u
   return ABT_SUCCESS;
 }
 

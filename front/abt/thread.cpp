@@ -253,9 +253,14 @@ void require_ult() {
 
 // `u` runs in place of the caller, who becomes ready.
 void switch_to_new(descriptor& u, ABT_pool_context why) {
-  if (descriptor* self = unit_here())
-    announce_push(*self, why);
+  descriptor& self = *unit_here();
+  announce_push(self, why);
+  const pool* const home = pool_of(self);
+  if (home == nullptr || !home->new_units_first)
+    return sched::yield_to_taken(u);
+  self.traits.fetch_or_relaxed(unit::goes_first); // relaxed, both: read where it is pushed by this worker
   sched::yield_to_taken(u);
+  self.traits.fetch_and_relaxed(~std::uint64_t{unit::goes_first}); // it may have been moved to another pool
 }
 
 int create_to(ABT_pool handle, const creation& c, ABT_thread* out) {
