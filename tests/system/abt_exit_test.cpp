@@ -128,6 +128,43 @@ INSTANTIATE_TEST_SUITE_P(where, exits_of_streams,
                                            "late_static", "destructor", "library_open", "library_closed"),
                          [](const auto& info) { return std::string(info.param); });
 
+// Streams at work, which nobody ends: the process ends with its code all the same, as it does at once.
+void yield_for_ever(void*) {
+  for (;;)
+    ABT_thread_yield();
+}
+void create_for_ever(void*) {
+  ABT_pool pool;
+  ABT_self_get_last_pool(&pool);
+  for (;;) {
+    ABT_thread ult;
+    if (ABT_thread_create(pool, [](void*) {}, nullptr, ABT_THREAD_ATTR_NULL, &ult) == ABT_SUCCESS)
+      ABT_thread_free(&ult);
+  }
+}
+WEFT_SCENARIO(abt_exit_while_streams_work) {
+  require(ABT_init(0, nullptr) == ABT_SUCCESS, "init");
+  for (int i = 0; i < 3; ++i) {
+    ABT_xstream stream;
+    ABT_pool pool;
+    require(ABT_xstream_create(ABT_SCHED_NULL, &stream) == ABT_SUCCESS, "stream");
+    ABT_xstream_get_main_pools(stream, 1, &pool);
+    ABT_thread_create(pool, yield_for_ever, nullptr, ABT_THREAD_ATTR_NULL, nullptr);
+    ABT_thread_create(pool, create_for_ever, nullptr, ABT_THREAD_ATTR_NULL, nullptr);
+  }
+  return leave(weft::tests::scenario_argument());
+}
+TEST(exit_of_streams, with_its_code_while_they_work) {
+  for (const char* who : {"return", "exit", "ult", "ult_elsewhere", "foreign"}) {
+    for (int i = 0; i < 10; ++i) {
+      const auto result = weft::tests::run(
+          "abt_exit_while_streams_work",
+          {.environment = {}, .limit = std::chrono::seconds(20), .argument = who});
+      ASSERT_EQ(result.exit_code, 7) << who << ": " << result.describe();
+    }
+  }
+}
+
 // Both doors in one process: the default group of the C++ interface stands still, the streams do not.
 WEFT_SCENARIO(abt_exit_beside_a_group) {
   static std::atomic<long> turns{0};
