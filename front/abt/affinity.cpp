@@ -31,12 +31,6 @@ int unbind(xstream& es) {
   return all.empty() ? EINVAL : os::set_affinity(es.kernel_thread, all);
 }
 
-// The kernel's answer: numbers beyond the machine are not among them. Empty: it is not bound.
-int cpus_of(const xstream& es, std::vector<int>& cpus) {
-  if (es.cpus.empty())
-    return ABT_ERR_FEATURE_NA;
-  return os::affinity_of(es.kernel_thread, cpus) == 0 && !cpus.empty() ? ABT_SUCCESS : ABT_ERR_SYS;
-}
 
 } // namespace
 
@@ -51,7 +45,9 @@ int bind_stream(xstream& es, std::vector<int> cpus) {
   const int error = os::set_affinity(es.kernel_thread, on_this_machine(cpus));
   if (error != 0)
     return error == EINVAL ? ABT_ERR_CPUID : ABT_ERR_SYS;
-  es.cpus = std::move(cpus);
+  std::sort(cpus.begin(), cpus.end());
+  cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
+  es.cpus = std::move(cpus); // as asked: a program that names CPUs beyond the machine compares
   return ABT_SUCCESS;
 }
 
@@ -88,13 +84,10 @@ int ABT_xstream_get_cpubind(ABT_xstream handle, int* cpuid) {
   const xstream* es = checked<xstream>(handle);
   if (es == nullptr)
     return ABT_ERR_INV_XSTREAM;
-  return guarded([&] {
-    std::vector<int> cpus;
-    const int code = cpus_of(*es, cpus);
-    if (code == ABT_SUCCESS)
-      *cpuid = cpus.front();
-    return code;
-  });
+  if (es->cpus.empty())
+    return ABT_ERR_FEATURE_NA;
+  *cpuid = es->cpus.front();
+  return ABT_SUCCESS;
 }
 
 int ABT_xstream_set_affinity(ABT_xstream handle, int num_cpuids, int* cpuids) {
@@ -114,15 +107,11 @@ int ABT_xstream_get_affinity(ABT_xstream handle, int max_cpuids, int* cpuids, in
     return ABT_ERR_INV_XSTREAM;
   if (max_cpuids < 0)
     return ABT_ERR_INV_ARG;
-  return guarded([&] {
-    std::vector<int> cpus;
-    const int code = cpus_of(*es, cpus);
-    for (int i = 0; cpuids != nullptr && i < max_cpuids && i < static_cast<int>(cpus.size()); ++i)
-      cpuids[i] = cpus[static_cast<std::size_t>(i)];
-    if (num_cpuids != nullptr)
-      *num_cpuids = static_cast<int>(cpus.size());
-    return code;
-  });
+  for (int i = 0; cpuids != nullptr && i < max_cpuids && i < static_cast<int>(es->cpus.size()); ++i)
+    cpuids[i] = es->cpus[static_cast<std::size_t>(i)];
+  if (num_cpuids != nullptr)
+    *num_cpuids = static_cast<int>(es->cpus.size());
+  return es->cpus.empty() ? ABT_ERR_FEATURE_NA : ABT_SUCCESS;
 }
 
 } // extern "C"

@@ -298,17 +298,19 @@ TEST(ABT_xstream_get_affinity, refuses_for_a_stream_that_is_not_bound) {
   expect_unbound(es[0]);
 }
 
-// Twice the same and beyond the machine: what the kernel made of it.
-TEST(ABT_xstream_get_affinity, tells_what_holds) {
+// Also those beyond the machine, whose streams run somewhere on it.
+TEST(ABT_xstream_get_affinity, tells_each_processor_once) {
   const std::set<int> all = allowed();
   const runtime rt;
   const streams es(1);
-  const int first = *all.begin();
-  const int asked[] = {first, first};
-  EXPECT_OK(ABT_xstream_set_affinity(es[0], 2, const_cast<int*>(asked)));
+  int asked[] = {*all.rbegin() + 1, *all.begin(), *all.begin()};
+  EXPECT_OK(ABT_xstream_set_affinity(es[0], 3, asked));
+  int got[3] = {-1, -1, -1};
   int count = -1;
-  EXPECT_OK(ABT_xstream_get_affinity(es[0], 0, nullptr, &count));
-  EXPECT_EQ(count, 1);
+  EXPECT_OK(ABT_xstream_get_affinity(es[0], 3, got, &count));
+  EXPECT_EQ(count, 2);
+  EXPECT_EQ(got[0], *all.begin());
+  EXPECT_EQ(got[1], *all.rbegin() + 1);
 }
 
 // ABT_SET_AFFINITY; an empty set: not bound.
