@@ -185,7 +185,7 @@ void offered(Third third) {
   check(f.slot.valid() && !f.slot.state.anybody(), "somebody is left in the slot");
 }
 TEST(mutex_model, one_that_tries_takes_what_is_offered) {
-  expect_passes(bounds(3, 2), [] {
+  expect_passes(bounds(2, 2), [] {
     offered([](fixture<>& f) {
       if (f.m.try_lock()) {
         ++f.count;
@@ -195,10 +195,10 @@ TEST(mutex_model, one_that_tries_takes_what_is_offered) {
   });
 }
 TEST(mutex_model, one_that_waits_leaves_what_is_offered) {
-  expect_passes(bounds(3, 2), [] { offered([](fixture<>& f) { f.add(); }); });
+  expect_passes(bounds(2, 2), [] { offered([](fixture<>& f) { f.add(); }); });
 }
 TEST(mutex_model, one_to_whom_it_is_offered_gives_up) {
-  expect_passes(bounds(3, 2), [] {
+  expect_passes(bounds(2, 2), [] {
     offered([](fixture<>& f) {
       if (f.m.lock_for_a_while()) {
         ++f.count;
