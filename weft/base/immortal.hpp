@@ -3,6 +3,8 @@
 // kernel threads that are still there at exit may use it.
 #pragma once
 
+#include "weft/base/once.hpp"
+
 #include <cstddef>
 #include <new>
 
@@ -13,8 +15,9 @@ namespace weft::base {
 template <class T>
 T& immortal() noexcept(noexcept(T())) {
   alignas(T) static std::byte room[sizeof(T)];
-  static T* const made = ::new (static_cast<void*>(room)) T;
-  return *made;
+  static constinit once first;
+  first([] { ::new (static_cast<void*>(room)) T; });
+  return *std::launder(reinterpret_cast<T*>(room));
 }
 
 } // namespace weft::base

@@ -2,6 +2,7 @@
 #include "weft/memory/stack_depot.hpp"
 
 #include "weft/base/assert.hpp"
+#include "weft/base/immortal.hpp"
 #include "weft/memory/guard.hpp"
 #include "weft/memory/inspection.hpp"
 #include "weft/memory/stack_cache.hpp"
@@ -19,9 +20,8 @@ constexpr std::size_t chain_bytes = 8 << 20;
 constexpr std::size_t chain_stacks = 128;
 
 // For whoever reads this process from outside.
-stack_depot* publish(stack_depot* depot) noexcept {
-  inspection::stacks.store_release(depot);
-  return depot;
+void publish(stack_depot& depot) noexcept {
+  inspection::stacks.store_release(&depot);
 }
 
 } // namespace
@@ -47,10 +47,10 @@ stack_depot::~stack_depot() {
 }
 
 stack_depot& stack_depot::process() noexcept {
-  alignas(stack_depot) static std::byte room[sizeof(stack_depot)]; // outlives every static destructor
-  static stack_depot& depot =
-      *publish(::new (static_cast<void*>(room)) stack_depot{stack_options::from_knobs()});
-  return depot;
+  struct of_knobs : stack_depot {
+    of_knobs() noexcept : stack_depot{stack_options::from_knobs()} { publish(*this); }
+  };
+  return base::immortal<of_knobs>(); // outlives every static destructor
 }
 
 std::int32_t stack_depot::chain_limit(unsigned size_class) const noexcept {

@@ -18,6 +18,7 @@
 
 #include "weft/base/immortal.hpp"
 #include "weft/base/knob.hpp"
+#include "weft/base/once.hpp"
 #include "weft/io/blocking.hpp"
 #include "weft/memory/overflow.hpp"
 #include "weft/memory/statistics.hpp"
@@ -128,15 +129,14 @@ void stand_still_at_exit() {
 }
 
 void install_once() {
-  static const bool done = [] {
+  static constinit base::once installed;
+  installed([] {
     memory::set_describe_function(&describe_thread);
     memory::install_handler();
     install_fork_handlers();
     std::atexit(&stand_still_at_exit);
     base::print_config_if_asked();
-    return true;
-  }();
-  static_cast<void>(done);
+  });
 }
 
 // main() has ended by pthread_exit(), or was cancelled. Its kernel thread goes on as worker 0 until no thread
@@ -153,7 +153,9 @@ void outlive_main(void* /*anything*/) {
 // Without room for it worker 0 ends with main().
 void note_end_of_main() noexcept {
   static pthread_key_t key;
-  static const bool made = ::pthread_key_create(&key, &outlive_main) == 0;
+  static bool made = false;
+  static constinit base::once tried;
+  tried([] { made = ::pthread_key_create(&key, &outlive_main) == 0; });
   if (made)
     ::pthread_setspecific(key, &key);
 }

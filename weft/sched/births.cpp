@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where new units come from and go to: the slow twins of create() in switch.hpp.
-#include <cstddef>
-#include <new>
-
+#include "weft/base/immortal.hpp"
 #include "weft/sched/default_group.hpp"
 #include "weft/sched/group.hpp"
 #include "weft/sched/simulation.hpp"
@@ -12,11 +10,9 @@
 namespace weft::sched {
 namespace {
 
+// Lives as long as the last foreign kernel thread.
 memory::shared_object_cache<descriptor>& foreign_units() noexcept {
-  using cache = memory::shared_object_cache<descriptor>;
-  alignas(cache) static std::byte room[sizeof(cache)]; // lives as long as the last foreign kernel thread
-  static auto* made = ::new (static_cast<void*>(room)) cache;
-  return *made;
+  return base::immortal<memory::shared_object_cache<descriptor>>();
 }
 
 descriptor* allocate_outside() {

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "weft/base/immortal.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/fault.hpp"
 
@@ -153,11 +154,9 @@ void timer_queue::sift_down(std::size_t slot) noexcept {
 
 timer_queue& timers_left_behind() noexcept {
   struct alignas(64) line { // of its own: its lock is taken, and every worker reads what stands beside it
-    std::byte room[sizeof(timer_queue)];
+    timer_queue queue;
   };
-  static line room; // workers may outlive static objects
-  static auto* queue = ::new (static_cast<void*>(&room)) timer_queue;
-  return *queue;
+  return base::immortal<line>().queue; // workers may outlive static objects
 }
 
 } // namespace weft::sched

@@ -30,13 +30,16 @@ template <class T>
 [[gnu::noinline]] std::ptrdiff_t place_of(T& variable) noexcept {
   return reinterpret_cast<std::byte*>(&variable) - static_cast<std::byte*>(arch::thread_pointer());
 }
+
+// Written before the first thread becomes preemptible, by all who are first with the same numbers.
+constinit std::atomic<std::ptrdiff_t> place_of_worker_here{0}, place_of_current_worker{0};
+
+// relaxed: for who has learned them, or was made by who has
 std::ptrdiff_t place_of_here() noexcept {
-  static const std::ptrdiff_t place = place_of(weft_worker_here);
-  return place;
+  return place_of_worker_here.load(std::memory_order_relaxed);
 }
 std::ptrdiff_t place_of_current() noexcept {
-  static const std::ptrdiff_t place = place_of(weft_current_worker);
-  return place;
+  return place_of_current_worker.load(std::memory_order_relaxed);
 }
 std::ptrdiff_t place_of_own_block() noexcept {
   static const worker* const none = nullptr;
@@ -44,10 +47,9 @@ std::ptrdiff_t place_of_own_block() noexcept {
          reinterpret_cast<const std::byte*>(none);
 }
 
-// Both are asked for in user mode: who is preempted with the guard of a static would keep all others waiting.
 void learn_places() noexcept {
-  place_of_here();
-  place_of_current();
+  place_of_worker_here.store(place_of(weft_worker_here), std::memory_order_relaxed);
+  place_of_current_worker.store(place_of(weft_current_worker), std::memory_order_relaxed);
 }
 
 [[gnu::noinline]] void find(worker_front* front) noexcept {
