@@ -14,6 +14,7 @@
 #include "weft/sched/fork.hpp"
 #include "weft/sched/simulation.hpp"
 #include "weft/sched/user_mode.hpp"
+#include "weft/sync/static_guard.hpp"
 #include "weft/sync/wait_table.hpp"
 
 namespace weft::runtime {
@@ -54,6 +55,7 @@ void child() {
   memory::fork_child();
   os::reregister_membarrier();
   sync::forget_waiters_after_fork();
+  sync::forget_guard_waits_after_fork();
   io::child_of_fork();
   sched::group* kept = sched::child_of_fork(state().group.load(std::memory_order_relaxed));
   state().group.store(kept, std::memory_order_relaxed);
