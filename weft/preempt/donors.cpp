@@ -24,6 +24,7 @@
 #include "weft/os/kernel_thread.hpp"
 #include "weft/os/own_heap.hpp"
 #include "weft/preempt/creator.hpp"
+#include "weft/preempt/spares.hpp"
 #include "weft/sched/group.hpp"
 #include "weft/sched/user_mode.hpp"
 
@@ -206,6 +207,7 @@ class donors final : public sched::tls_lender {
         continue;
       }
       count_.fetch_sub_relaxed(1);
+      unreserve_spare();
       d.ended.store_release(1); // GONE: d. Pairs with the acquire in has_ended()
       os::futex_wake(&d.ended, INT_MAX);
     }
@@ -300,14 +302,19 @@ class donors final : public sched::tls_lender {
   int make(sched::tls_block*& list, std::size_t count) noexcept {
     constexpr std::size_t stack_bytes = 16 << 10;
     for (; count != 0 && has_room(); --count) {
+      if (const int error = reserve_spare())
+        return error;
       auto* fresh = new (std::nothrow) donor(sched::group::forks());
-      if (fresh == nullptr)
+      if (fresh == nullptr) {
+        unreserve_spare();
         return ENOMEM;
+      }
       int error = fresh->stack.allocate(std::max(stack_bytes, os::kernel_thread::least_stack_bytes()));
       if (error == 0) // it has all signals blocked for good
         error = os::start_with_signals_blocked(fresh->thread, &live_as_donor, fresh, fresh->stack);
       if (error != 0) {
         delete fresh;
+        unreserve_spare();
         return error;
       }
       while (fresh->state.load_acquire() == starting)

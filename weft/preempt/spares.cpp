@@ -5,12 +5,12 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "weft/base/atomic.hpp"
 #include "weft/base/immortal.hpp"
@@ -18,6 +18,7 @@
 #include "weft/base/spin_lock.hpp"
 #include "weft/memory/overflow.hpp"
 #include "weft/os/kernel_thread.hpp"
+#include "weft/os/own_heap.hpp"
 #include "weft/preempt/creator.hpp"
 #include "weft/sched/carrier.hpp"
 
@@ -32,10 +33,11 @@ constinit base::integer_knob spares_knob{"WEFT_PREEMPTION_SPARES",
                                          "preempted thread keeps; beyond, ticks wait"};
 const base::knob_list spares_knobs{spares_knob};
 
-struct spare {
+struct spare : os::on_own_heap {
   sched::carrier carrier;
   os::kernel_thread thread;
-  sigset_t mask;
+  sigset_t mask{};
+  spare* next = nullptr; // in the list of all
 };
 
 void* live_as_spare(void* argument) {
@@ -56,117 +58,152 @@ void handle_hand_off_signal() noexcept {
   ::sigaction(sched::signal_of_hand_off(), &nothing, nullptr);
 }
 
-// Ownership: `all_`, `ready_` and the making of spares are guarded by `making_`, which is never held in
-// user mode; `free_` by `lock_`, a leaf that is held for a few instructions.
+// Ownership: `ready_` and the making of spares are guarded by `making_`, which is never held in user mode;
+// `free_` by `lock_`, a leaf that is held for a few instructions. `all_` grows until all end together, so it
+// is walked without a lock: who makes spares may wait for a lock of libc's, and who looks must not.
 class spares final : public sched::carrier_lender {
  public:
-  sched::carrier* lend() noexcept override {
-    bool last = true;
-    sched::carrier* c = take_free(last);
-    if (last)
-      ask_creator(spares_wanted); // before the next one finds none
-    return c;
-  }
+  sched::carrier* lend() noexcept override { return take_free(reserved_.load_relaxed()); }
+  sched::carrier* lend_to_alone() noexcept override { return take_free(0); }
   bool more_may_come() noexcept override {
     return ready_.load_relaxed() && !failed_.load_relaxed() && // not ready: in the child of fork()
-           count_.load_relaxed() < static_cast<std::size_t>(spares_knob.get());
+           count_.load_relaxed() < most_ordinary() + reserved_.load_relaxed();
   }
   void take_back(sched::carrier* first) noexcept override {
     const std::scoped_lock held(lock_);
     while (first != nullptr) {
       sched::carrier* next = std::exchange(first->next, free_);
       free_ = first;
+      ++free_count_;
       first = next;
     }
   }
 
   void provide(std::size_t count) {
-    if (ready_.load_acquire() && count_.load_relaxed() >= count) // acquire: pairs with the release below
+    // acquire: pairs with the release below
+    if (ready_.load_acquire() && count_.load_relaxed() >= count + reserved_.load_relaxed())
       return;
     const std::scoped_lock held(making_);
     if (!ready_.load_relaxed())
       prepare();
     sched::lender_of_carriers.store(this, std::memory_order_release);
-    make_until(count);
+    ordinary_ = std::max(ordinary_, std::min(count, most_ordinary()));
+    if (const int error = make_all())
+      throw std::system_error(error, std::generic_category(), "weft: no spare kernel thread");
     ready_.store_release(true);
   }
+  int reserve_one() noexcept {
+    const std::scoped_lock held(making_);
+    if (!mask_is_known_)
+      learn_mask();
+    reserved_.fetch_add_relaxed(1);
+    const int error = make_all();
+    if (error != 0)
+      reserved_.fetch_sub_relaxed(1);
+    return error;
+  }
+  void unreserve_one() noexcept { reserved_.fetch_sub_relaxed(1); }
   // A batch, for who found none.
   void make_more() noexcept {
     constexpr std::size_t batch = 4;
     const std::scoped_lock held(making_);
-    try {
-      make_until(all_.size() + batch);
-      failed_.store_relaxed(false);
-    } catch (const std::exception&) { // the next tick asks again
-      failed_.store_relaxed(true);
-    }
+    ordinary_ = std::min(ordinary_ + batch, most_ordinary());
+    failed_.store_relaxed(make_all() != 0); // the next tick asks again
   }
   void end_all() noexcept {
     const std::scoped_lock held(making_);
-    for (auto& s : all_)
+    for (spare* s = all_.load_relaxed(); s != nullptr; s = s->next)
       s->carrier.end();
-    for (auto& s : all_)
-      s->thread.join();
-    all_.clear();
+    for (spare* s = all_.load_relaxed(); s != nullptr;) {
+      spare* const gone = std::exchange(s, s->next);
+      gone->thread.join();
+      delete gone;
+    }
+    all_.store_relaxed(nullptr);
     count_.store_relaxed(0);
+    reserved_.store_relaxed(0);
+    ordinary_ = 0;
     free_ = nullptr;
+    free_count_ = 0;
+    mask_is_known_ = false;
     ready_.store_relaxed(false);
     failed_.store_relaxed(false);
   }
-  void forget_after_fork() noexcept {
-    static_cast<void>(new (std::nothrow) std::vector<std::unique_ptr<spare>>(std::move(all_))); // leaked
-    ::new (static_cast<void*>(this)) spares;
-  }
-  // Not while some are made: the maker may wait for a lock of libc's whose owner waits for who calls here.
+  void forget_after_fork() noexcept { ::new (static_cast<void*>(this)) spares; } // the parent's are leaked
   void for_each(void (*action)(sched::carrier&, void*), void* argument) {
-    const std::unique_lock held(making_, std::try_to_lock);
-    if (!held)
-      return;
-    for (auto& s : all_)
+    for (spare* s = all_.load_acquire(); s != nullptr; s = s->next) // acquire: pairs with the release below
       action(s->carrier, argument);
   }
-  std::size_t count() noexcept {
-    const std::scoped_lock held(making_);
-    return all_.size();
-  }
+  std::size_t count() noexcept { return count_.load_relaxed(); }
 
  private:
-  sched::carrier* take_free(bool& last) noexcept {
-    const std::scoped_lock held(lock_);
-    sched::carrier* c = free_;
-    if (c != nullptr)
-      free_ = std::exchange(c->next, nullptr);
-    last = free_ == nullptr;
+  static std::size_t most_ordinary() noexcept { return static_cast<std::size_t>(spares_knob.get()); }
+  // Null: there are no more than the caller must leave to others.
+  sched::carrier* take_free(std::size_t left) noexcept {
+    sched::carrier* c = nullptr;
+    bool few = true;
+    {
+      const std::scoped_lock held(lock_);
+      if (free_count_ > left) {
+        c = free_;
+        free_ = std::exchange(c->next, nullptr);
+        --free_count_;
+      }
+      few = free_count_ <= reserved_.load_relaxed();
+    }
+    if (few)
+      ask_creator(spares_wanted); // before the next one finds none
     return c;
   }
-  void prepare() {
+  void learn_mask() noexcept {
     ::pthread_sigmask(SIG_SETMASK, nullptr, &mask_of_spares_);
+    mask_is_known_ = true;
+  }
+  void prepare() {
+    learn_mask();
     handle_hand_off_signal();
     start_creator();
   }
-  void make_until(std::size_t count) {
-    const std::size_t most = std::min(count, static_cast<std::size_t>(spares_knob.get()));
-    while (all_.size() < most) {
-      all_.reserve(all_.size() + 1);
-      auto fresh = std::make_unique<spare>();
-      fresh->carrier.prepare_spare();
-      fresh->mask = mask_of_spares_;
-      if (const int error =
-              os::start_with_signals_blocked(fresh->thread, &live_as_spare, fresh.get(), 64 << 10))
-        throw std::system_error(error, std::generic_category(), "weft: no spare kernel thread");
-      take_back(&fresh->carrier);
-      all_.push_back(std::move(fresh));
-      count_.store_relaxed(all_.size());
+  // Returns 0 or an errno.
+  int make_all() noexcept {
+    while (count_.load_relaxed() < ordinary_ + reserved_.load_relaxed()) {
+      if (const int error = make_one())
+        return error;
     }
+    return 0;
+  }
+  int make_one() noexcept {
+    std::unique_ptr<spare> fresh(new (std::nothrow) spare);
+    if (fresh == nullptr)
+      return ENOMEM;
+    try {
+      fresh->carrier.prepare_spare();
+    } catch (const std::bad_alloc&) {
+      return ENOMEM;
+    }
+    fresh->mask = mask_of_spares_;
+    if (const int error =
+            os::start_with_signals_blocked(fresh->thread, &live_as_spare, fresh.get(), 64 << 10))
+      return error;
+    spare* const made = fresh.release();
+    made->next = all_.load_relaxed();
+    all_.store_release(made);
+    count_.fetch_add_relaxed(1);
+    take_back(&made->carrier);
+    return 0;
   }
   std::mutex making_;
-  std::vector<std::unique_ptr<spare>> all_;
+  base::atomic<spare*> all_{nullptr};
   sigset_t mask_of_spares_{};
+  bool mask_is_known_ = false;
+  std::size_t ordinary_ = 0; // how many there shall be beside those that are reserved
   base::atomic<bool> ready_{false};
   base::atomic<bool> failed_{false};   // the last time that more were wanted
   base::atomic<std::size_t> count_{0}; // of `all_`
+  base::atomic<std::size_t> reserved_{0}; // of them, for threads that go on alone
   base::spin_lock lock_;
   sched::carrier* free_ = nullptr;
+  std::size_t free_count_ = 0;
 };
 
 spares& process_spares() noexcept {
@@ -181,6 +218,14 @@ void provide_spares(std::size_t wanted) {
 
 void choose_hand_off(hand_off how) noexcept {
   sched::how_to_hand_off.store_relaxed(how);
+}
+
+int reserve_spare() noexcept {
+  return process_spares().reserve_one();
+}
+
+void unreserve_spare() noexcept {
+  process_spares().unreserve_one();
 }
 
 void make_spares() noexcept {

@@ -96,7 +96,7 @@ worker& user_mode::begin_alone() noexcept {
 
 // Nobody else knows of it: it was ready on `w`, and taken out. False: no kernel thread is to be had.
 bool user_mode::go_alone(worker& w) noexcept {
-  carrier* const on = captive_on_ != nullptr ? captive_on_ : take_spare(w);
+  carrier* const on = captive_on_ != nullptr ? captive_on_ : take_spare_for_alone(w);
   if (on == nullptr)
     return false;
   worker* comes = nullptr;
@@ -118,7 +118,7 @@ bool user_mode::go_alone(worker& w) noexcept {
 // Whoever was looked at and does not go stands behind the others then: who waits longest is looked at first.
 bool user_mode::let_one_go_alone(worker& w) noexcept {
   for (const auto& p : w.main_scheduler->pools()) {
-    if (!is_ours(*p))
+    if (!is_ours(*p) || (p->single_consumer() && !p->owned_by(w)))
       continue;
     for (std::size_t left = p->size(); left != 0; --left) {
       descriptor* const u = p->pop_oldest(w);

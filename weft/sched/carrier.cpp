@@ -142,14 +142,26 @@ void depart(void* leaving) noexcept {
 
 } // namespace
 
-carrier* take_spare(worker& w) noexcept {
+namespace {
+
+carrier* take_spare(worker& w, carrier* (carrier_lender::*ask)() noexcept) noexcept {
   if (carrier* c = w.spares; c != nullptr) {
     w.spares = std::exchange(c->next, nullptr);
     --w.spare_count;
     return c;
   }
   carrier_lender* lender = lender_of_carriers.load(std::memory_order_acquire);
-  return lender != nullptr ? lender->lend() : nullptr;
+  return lender != nullptr ? (lender->*ask)() : nullptr;
+}
+
+} // namespace
+
+carrier* take_spare(worker& w) noexcept {
+  return take_spare(w, &carrier_lender::lend);
+}
+
+carrier* take_spare_for_alone(worker& w) noexcept {
+  return take_spare(w, &carrier_lender::lend_to_alone);
 }
 
 carrier& where_to_go_on(worker& w) noexcept {

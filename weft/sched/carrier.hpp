@@ -102,6 +102,8 @@ class carrier_lender {
  public:
   // Null: there is none now; one may come soon.
   virtual carrier* lend() noexcept = 0;
+  // The same for a thread that goes on without a worker; some are kept for these.
+  virtual carrier* lend_to_alone() noexcept { return lend(); }
   virtual bool more_may_come() noexcept = 0;
   virtual void take_back(carrier* first) noexcept = 0; // a list
 
@@ -126,6 +128,7 @@ int signal_of_hand_off() noexcept;
 void move_worker(worker& w, carrier& to) noexcept;
 // A spare for `w` to go on on; null: there is none now.
 carrier* take_spare(worker& w) noexcept;
+carrier* take_spare_for_alone(worker& w) noexcept;
 void return_spare(worker& w, carrier& c) noexcept;
 // For a worker that leaves its kernel thread to who runs there, which is not its home. Its home is always
 // free then: whoever makes spares may wait for a lock that one of the threads which wait for this worker
