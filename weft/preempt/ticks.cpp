@@ -284,7 +284,7 @@ void look_at(worker& w, void* argument) {
   }
   const sched::waiting others = who_waits(w);
   if (others == sched::waiting::nobody)
-    return;
+    return look_at_blocked(w, l.now, l.interval, l.number);
   const bool waited_for = others == sched::waiting::somebody;
   l.waited_for |= waited_for;
   const std::int64_t interval = waited_for ? l.interval : longest_pause(l.interval);

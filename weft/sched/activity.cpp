@@ -282,6 +282,7 @@ void worker::park_withdrawn() noexcept {
     ++counters.parks;
     note(trace::event::park, nullptr);
     constexpr auto parked = static_cast<std::uint32_t>(idle_state::parked);
+    stands_still.store_relaxed(true);
     if (trimmed) {
       os::futex_wait(&spot.word(), parked);
     } else {
@@ -290,11 +291,13 @@ void worker::park_withdrawn() noexcept {
       while (spot.load() == idle_state::parked &&
              os::futex_wait_until(&spot.word(), parked, until) == EINTR) {
       }
+      stands_still.store_relaxed(false); // what follows may wait for locks
       if (!spot.is_notified() && os::now_ns() >= until)
         give_memory_back();
     }
     note(trace::event::unpark, nullptr);
   }
+  stands_still.store_relaxed(false);
   leave_park(spot, mine); // (P7)
   const scheduler& served = lodging.lent != nullptr ? *lodging.lent : *main_scheduler;
   leave_search(spot, [&](auto action) { // (P5)

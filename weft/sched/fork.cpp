@@ -166,6 +166,7 @@ void worker::forget_after_fork() {
   spares = nullptr;
   spare_count = 0;
   sleeps_until.store_relaxed(0);
+  stands_still.store_relaxed(false);
   group::forget_waiting_primary();
   on_primary_thread = true; // nobody can join the kernel thread of a child's first thread
   if (current == &loop_unit)

@@ -121,6 +121,8 @@ class WEFT_API group {
   static void primary_goes_back() noexcept;
 
   [[nodiscard]] arrangement pools() const noexcept { return options_.pools; }
+  // Whether its workers take what is ready on others.
+  [[nodiscard]] bool has_thieves() const noexcept { return steals() && size() > 1; }
 
   // What the calling code became where `primary_joins` was asked for; one for the process.
   [[nodiscard]] static descriptor& primary_unit() noexcept;

@@ -236,6 +236,7 @@ void worker::drain_pools(scheduler& s) noexcept {
 }
 
 void worker::freeze() noexcept {
+  stands_still.store_relaxed(true);
   frozen.store(1, std::memory_order_release);
   for (;;)
     os::futex_wait(&frozen, 1);

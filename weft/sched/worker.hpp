@@ -245,6 +245,7 @@ struct alignas(64) worker : worker_front {
     std::int64_t cpu_ns = 0;
   } silent;
   base::atomic<std::uint32_t> is_stuck{0}; // 1: it shall let a thread go alone when it is ticked
+  base::atomic<bool> stands_still{false};  // it sleeps for want of work, or is frozen, and waits for no lock
   watched_state watched;          // whoever keeps watch: what it saw last
   // When whoever ticks shall tick it whatever the interval; 0: never. And until when the interval does not
   // matter. Written by the worker.

@@ -153,7 +153,9 @@ void worker::park() noexcept {
     const deadline asleep = os::now_ns();
     if (!trimmed)
       until = std::min(until, asleep + trim_after);
+    stands_still.store_relaxed(true);
     watched = sleep_parked(until);
+    stands_still.store_relaxed(false); // what follows may wait for locks
     note(trace::event::unpark, nullptr);
     search.slept(os::now_ns() - asleep, idle_spin.get() * 1000);
     if (!trimmed && !spot.is_notified() && os::now_ns() >= until)
@@ -173,14 +175,17 @@ deadline worker::begin_visit(os::doorbell& bell, bool& watches) noexcept {
   if (!has_visible_work() && (attention.load_relaxed() & ~standing_attention) == 0) {
     watches = owner_group.watch_.try_take();
     const deadline until = owner_group.sleep_until(*this);
-    if (until > os::now_ns() && spot.start_visiting(bell))
+    if (until > os::now_ns() && spot.start_visiting(bell)) {
+      stands_still.store_relaxed(true);
       return until;
+    }
   }
   end_visit(watches);
   return 0;
 }
 
 void worker::end_visit(bool watched) noexcept {
+  stands_still.store_relaxed(false);
   sleeps_until.store_relaxed(0);
   leave_park(spot, [this](auto action) { for_each_served_pool(action); });
   if (watched)

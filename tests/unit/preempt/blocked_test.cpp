@@ -191,6 +191,30 @@ TEST_P(blocked, who_comes_back_and_only_computes_is_fetched) {
   }
 }
 
+// What is ready stands where only a thief takes it: on the worker of main(), which computes.
+TEST_P(blocked, lets_go_where_nobody_waits) {
+  if (workers() == 1 || std::get<1>(GetParam()) != sched::arrangement::stealing)
+    GTEST_SKIP() << "nobody steals";
+  constexpr std::int64_t given_up_after = 20'000'000'000;
+  const auto compute_until = [](const std::atomic<bool>& told) {
+    for (const std::int64_t end = os::now_ns() + given_up_after; !told && os::now_ns() < end;)
+      asm volatile("");
+  };
+  a_pipe p;
+  std::atomic<bool> reads{false}, ran{false};
+  thread blocks(attributes(), [&] {
+    reads = true;
+    p.read_one();
+  });
+  compute_until(reads);
+  thread ready([&] { ran = true; });
+  compute_until(ran);
+  EXPECT_TRUE(ran);
+  p.write_one('x');
+  blocks.join();
+  ready.join();
+}
+
 TEST_P(blocked, a_call_that_does_not_restart_says_so) {
   if (workers() != 1)
     GTEST_SKIP() << "the other worker would take what waits";
