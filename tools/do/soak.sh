@@ -13,6 +13,8 @@ soak_parts=(
   "fuzz|ci-clang|fuzzers||-L ^fuzz$"
   "interleavings|ci-gcc|all|WEFT_MODEL_DEPTH=@round|-L ^model$"
   "disturbed|ci-gcc|all||-R ^(system_(interference|limits|calendar|fork|exit|signals|reopen|wake)|fault_injection|fault_interrupted|unit_preempt)"
+  "waits|ci-gcc|all|WEFT_WAITS_REPEATED=200|-R ^system_waits.*(main_(stdio|malloc)|_fork|_static_guard)_"
+  "waits-all|ci-gcc|all|WEFT_WAITS_REPEATED=10|-R ^system_waits"
   "random|ci-gcc|all||-L ^random$"
   "state|ci-gcc|all||-L ^state$"
   "state-clang|ci-clang|thread_states||-L ^state$"
