@@ -63,6 +63,7 @@ constexpr system_call calls_of_preemption[] = {
     WEFT_CALL(timer_delete),
     WEFT_CALL_AT_TIMES(clock_gettime),
     WEFT_CALL_AT_TIMES(sched_setaffinity),
+    WEFT_CALL_AT_TIMES(getsockopt),
 };
 
 constexpr preemption kinds[] = {preemption::signal_yield, preemption::own_tls, preemption::own_kernel_thread,
