@@ -85,6 +85,12 @@ class inline_join {
     static_assert(offsetof(descriptor, context) == 0);
     descriptor& self = begin(w, *u);
     u->join.wait_before_start(self); // for end_now()
+    // The mark must keep the joiner's FP control, so the unit's is loaded behind it.
+    const starting with_own{function, argument, *u};
+    if (arch::fp_control::differs_from(u->context)) [[unlikely]] {
+      function = &starting::run;
+      argument = const_cast<starting*>(&with_own);
+    }
     arch::context* mark = &self.context;
     void* kept = u;
     const bool returned = arch::call_marked(mark, kept, function, argument);
@@ -130,6 +136,18 @@ class inline_join {
   }
 
  private:
+  // A call whose unit was created under another FP control than its joiner's.
+  struct starting {
+    arch::entry_function function;
+    void* argument;
+    descriptor& u;
+    static void run(void* p) {
+      const starting& s = *static_cast<const starting*>(p);
+      arch::fp_control().become_that_of(s.u.context);
+      s.function(s.argument);
+    }
+  };
+
   [[gnu::always_inline]] static descriptor& begin(worker& w, descriptor& u) noexcept {
     descriptor& joiner = *w.current;
     u.stack = joiner.stack; // so that it counts as started where it deviates

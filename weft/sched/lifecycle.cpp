@@ -228,7 +228,6 @@ void worker_for_techniques::end_returned() {
     if constexpr (!arch::has_marks)
       end_before_join(w, u);
     descriptor& next = hand_stack_on(w, u);
-    arch::use_default_fp_control();
     thread_technique::run(next); // SWITCH: may move
   }
 }

@@ -409,7 +409,10 @@ void worker::run(descriptor& u) noexcept {
   u.state.start_running();
   current = &u;
   note(trace::event::run, &u, trace::tasklet_kind);
+  const arch::fp_control loops;
+  loops.become_that_of(u.context);
   technique::run_to_completion::call(u);
+  loops.restore();
   current = &loop_unit;
   note(trace::event::stop_end, &u);
   end_without_stack(*this, u);

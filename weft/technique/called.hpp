@@ -53,7 +53,6 @@ struct called {
   template <class Worker>
   static void entry(void* argument) {
     auto& u = *static_cast<unit::descriptor*>(argument);
-    arch::use_default_fp_control();
     full_lazy::run(u);
     if (Worker::here().called != &u || !u.is_plain())
       Worker::end_thread();

@@ -44,14 +44,12 @@ struct child_first {
   [[noreturn]] static void entry_listed(void* argument) {
     auto& u = *static_cast<unit::descriptor*>(argument);
     unit::descriptor& parent = Worker::front_of_list();
-    arch::use_default_fp_control();
     full_lazy::run(u);
     Worker::end_child(u, parent);
   }
   template <class Worker>
   static void entry_of_listed_call(void* argument) {
     unit::descriptor& parent = Worker::front_of_list();
-    arch::use_default_fp_control();
     run_before<Worker>(*static_cast<unit::descriptor*>(argument), parent);
   }
 
@@ -69,7 +67,6 @@ struct child_first {
     auto& w = Worker::here();
     auto& parent = *static_cast<unit::descriptor*>(w.arrival_argument);
     w.arrival(&parent); // GONE: parent, unless it is taken back
-    arch::use_default_fp_control();
     return parent;
   }
 };

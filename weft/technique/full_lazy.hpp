@@ -62,6 +62,7 @@ struct full_lazy {
   // An exception that nobody catches ends the process with the stack intact: the unwinder finds no handler
   // and calls std::terminate before it unwinds.
   [[gnu::always_inline]] static void run(unit::descriptor& u) {
+    arch::fp_control().become_that_of(u.context); // nobody has left it yet
     unit::stops_other_unwinding only_requests;
     try {
       u.operations->run(u);
@@ -70,8 +71,7 @@ struct full_lazy {
     only_requests.none = true;
   }
 
-  // The first function on a new stack, where the thread's joiner starts it: FP control words are the
-  // joiner's, as std::thread hands on its creator's.
+  // The first function on a new stack, where the thread's joiner starts it.
   template <class Worker>
   [[noreturn]] WEFT_API static void entry_from_joiner(void* argument) {
     arch::sanitizer::first_arrival();
@@ -82,7 +82,6 @@ struct full_lazy {
   template <class Worker>
   [[noreturn]] static void entry(void* argument) {
     arch::sanitizer::first_arrival();
-    arch::use_default_fp_control();
     run_to_end<Worker>(*static_cast<unit::descriptor*>(argument));
   }
 
@@ -90,7 +89,6 @@ struct full_lazy {
   template <class Worker>
   [[noreturn]] static void entry_with_arrival(void* argument) {
     arch::sanitizer::first_arrival();
-    arch::use_default_fp_control();
     auto& w = Worker::here();
     w.arrival(w.arrival_argument);
     run_to_end<Worker>(*static_cast<unit::descriptor*>(argument));

@@ -3,8 +3,8 @@
 // do nothing else anyway: if the unit deviates, both wait together, and whoever resumes the unit goes on on
 // this stack. So there is no promotion, any scheduler will do, and the price is about RtC's.
 //
-// The unit keeps its identity: it is `current`, has its own local storage and its own place in pools. Its FP
-// control starts as the joiner's and goes with it.
+// The unit keeps its identity: it is `current`, has its own local storage and its own place in pools, and its
+// creator's FP control at its start.
 #pragma once
 
 #include "weft/arch/arch.hpp"
@@ -29,13 +29,14 @@ struct inline_join {
   // Exceptions stop here: one that nobody catches ends the process.
   [[gnu::always_inline]] static void call(unit::descriptor& u) noexcept {
     const arch::fp_control joiners;
+    joiners.become_that_of_quickly(u.context);
     unit::stops_other_unwinding only_requests;
     try {
       u.operations->run(u);
     } catch (const unit::exit_request&) {
     }
     only_requests.none = true;
-    joiners.restore();
+    joiners.restore_quickly();
   }
 };
 

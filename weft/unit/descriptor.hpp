@@ -175,7 +175,7 @@ inline constexpr std::int32_t last_level = 31;
 }
 
 // Fills a fresh or recycled descriptor. `stack` and `extension` are null already: memory from the system is,
-// and an end leaves them so.
+// and an end leaves them so. The unit will start with the caller's FP control, as [cfenv] wants it.
 [[gnu::always_inline]] inline void initialise(descriptor& u, const operations& o, sched::pool* home,
                                               std::uint64_t traits) noexcept {
   // state (fresh), level (0), container and last worker (none), in one store: nobody else sees the unit yet.
@@ -186,6 +186,7 @@ inline constexpr std::int32_t last_level = 31;
   u.join.reset();
   u.operations = &o;
   u.traits.store_relaxed(traits);
+  arch::fp_control::keep_in(u.context);
 }
 
 } // namespace weft::unit

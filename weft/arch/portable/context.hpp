@@ -51,6 +51,7 @@ struct context {
   const std::fenv_t* control = nullptr; // the caller's FP control, for `call`
   entry_function entry = nullptr;
   void* entry_argument = nullptr;
+  std::fenv_t kept_control{}; // of who created what will run here
   [[no_unique_address]] sanitizer::fiber fiber;
 };
 
@@ -151,6 +152,14 @@ class fp_control {
     if (std::fegetround() != rounding_)
       std::fesetround(rounding_);
   }
+  // Gives the running code, whose control this is, what keep_in(fresh) stored.
+  void become_that_of(const context& fresh) const noexcept { std::fesetenv(&fresh.kept_control); }
+  void restore_quickly() const noexcept { restore(); }
+  void become_that_of_quickly(const context& fresh) const noexcept { become_that_of(fresh); }
+  // Whether that would change anything for the running code; what cannot be compared might.
+  static bool differs_from(const context&) noexcept { return true; }
+  // Stores the caller's in a context that nobody may continue.
+  static void keep_in(context& idle) noexcept { std::fegetenv(&idle.kept_control); }
 
  private:
   int rounding_;
@@ -159,12 +168,6 @@ class fp_control {
 // ucontext follows shadow stacks, so there is nothing to refuse.
 inline bool shadow_stack_active() noexcept {
   return false;
-}
-
-// A context made here has the FP environment of its maker, which setcontext(3) installs; <cfenv> knows the
-// default one.
-inline void use_default_fp_control() noexcept {
-  std::fesetenv(FE_DFL_ENV);
 }
 
 inline void relax() noexcept {

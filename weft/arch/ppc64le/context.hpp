@@ -354,7 +354,12 @@ WEFT_API void make(context& fresh, void* top, std::size_t size, entry_function e
 }
 
 // Whether call_marked() may be left through its mark here: a sanitizer would have to be told that frames go.
+// clang before 17 knows nothing of what asm leaves in registers for the label that it jumps to.
+#if defined(__clang__) && __clang_major__ < 17
+inline constexpr bool has_marks = false;
+#else
 inline constexpr bool has_marks = !sanitizer::watches_frames;
+#endif
 
 // What both marked calls are made of; r30: the mark, r29: `kept`.
 //
@@ -473,6 +478,22 @@ class fp_control {
     asm volatile(WEFT_WRITE_CONTROL("%0", "9") : : "r"(control) : "r9", "fr0");
   }
 
+  // Gives the running code, whose control this is, what keep_in(fresh) stored.
+  [[gnu::always_inline]] void become_that_of(const context& fresh) const noexcept {
+    if (control_ != fresh.control) [[unlikely]]
+      load(fresh.control);
+  }
+  [[gnu::always_inline]] void restore_quickly() const noexcept { restore(); }
+  [[gnu::always_inline]] void become_that_of_quickly(const context& fresh) const noexcept {
+    become_that_of(fresh);
+  }
+  // Whether that would change anything for the running code.
+  [[gnu::always_inline]] static bool differs_from(const context& fresh) noexcept {
+    return now() != fresh.control;
+  }
+  // Stores the caller's in a context that nobody may continue.
+  [[gnu::always_inline]] static void keep_in(context& idle) noexcept { idle.control = now(); }
+
  private:
   std::uint64_t control_;
 };
@@ -518,13 +539,6 @@ class fp_control {
 // No shadow stacks on this CPU. (-mrop-protect works across a switch: its hashes depend on where a frame is.)
 inline bool shadow_stack_active() noexcept {
   return false;
-}
-
-// Gives the running code the FP control that the ABI gives a process: round to nearest, nothing trapped.
-// Loads it only if it differs.
-[[gnu::always_inline]] inline void use_default_fp_control() noexcept {
-  if (fp_control::now() != 0) [[unlikely]]
-    fp_control::load(0);
 }
 
 // Lowers this hardware thread's priority for a moment, in favour of those it shares a core with.

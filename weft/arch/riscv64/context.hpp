@@ -308,7 +308,12 @@ WEFT_API void make(context& fresh, void* top, std::size_t size, entry_function e
 }
 
 // Whether call_marked() may be left through its mark here: a sanitizer would have to be told that frames go.
+// clang before 17 knows nothing of what asm leaves in registers for the label that it jumps to.
+#if defined(__clang__) && __clang_major__ < 17
+inline constexpr bool has_marks = false;
+#else
 inline constexpr bool has_marks = !sanitizer::watches_frames;
+#endif
 
 // What both marked calls are made of; s1: the mark, s2: `kept`.
 //
@@ -425,6 +430,22 @@ class fp_control {
     asm volatile("fsrm %0" : : "r"(frm));
   }
 
+  // Gives the running code, whose control this is, what keep_in(fresh) stored.
+  [[gnu::always_inline]] void become_that_of(const context& fresh) const noexcept {
+    if (frm_ != fresh.frm) [[unlikely]]
+      load(fresh.frm);
+  }
+  [[gnu::always_inline]] void restore_quickly() const noexcept { restore(); }
+  [[gnu::always_inline]] void become_that_of_quickly(const context& fresh) const noexcept {
+    become_that_of(fresh);
+  }
+  // Whether that would change anything for the running code.
+  [[gnu::always_inline]] static bool differs_from(const context& fresh) noexcept {
+    return now() != fresh.frm;
+  }
+  // Stores the caller's in a context that nobody may continue.
+  [[gnu::always_inline]] static void keep_in(context& idle) noexcept { idle.frm = now(); }
+
  private:
   std::uint64_t frm_;
 };
@@ -475,13 +496,6 @@ inline bool shadow_stack_active() noexcept {
   constexpr int get_status = 74; // PR_GET_SHADOW_STACK_STATUS, which older headers have not
   unsigned long status = 0;
   return prctl(get_status, &status, 0, 0, 0) == 0 && (status & 1) != 0;
-}
-
-// Gives the running code the FP control that the ABI gives a process: round to nearest. Loads it only if
-// it differs.
-[[gnu::always_inline]] inline void use_default_fp_control() noexcept {
-  if (fp_control::now() != 0) [[unlikely]]
-    fp_control::load(0);
 }
 
 // `pause` (Zihintpause), by its number: assemblers know the name only where it is asked for, and CPUs without

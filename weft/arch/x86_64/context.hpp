@@ -335,14 +335,19 @@ WEFT_API void make(context& fresh, void* top, std::size_t size, entry_function e
 }
 
 // Whether call_marked() may be left through its mark here: a sanitizer would have to be told that frames go.
+// clang before 17 knows nothing of what asm leaves in registers for the label that it jumps to.
+#if defined(__clang__) && __clang_major__ < 17
+inline constexpr bool has_marks = false;
+#else
 inline constexpr bool has_marks = !sanitizer::watches_frames;
+#endif
 
 // What both marked calls are made of; rbx: the mark, r12: `kept`.
 //
 // The mark's sp is that of the call, below the red zone. There stands what a jump to the mark has to find
 // again, when only rsp, rbp and rsi (the context that is continued, in every form of the switch) are known,
 // and whoever borrows the mark's stack steps below it: `kept`, and sp as it was. After a return the first is
-// free: there is room to look at the FP control words.
+// free: there is room to look at MXCSR, which tells of both FP control words (fp_control, quickly).
 #define WEFT_LEAVE_MARK                                                                                      \
   "movq %%rsp, %%rcx\n"                                                                                      \
   "leaq 1f(%%rip), %%rax\n" WEFT_OFF_STACK "addq $-144, %%rsp\n"                                             \
@@ -360,16 +365,11 @@ inline constexpr bool has_marks = !sanitizer::watches_frames;
   "xorl 24(%%rbx), %%eax\n"                                                                                  \
   "testl $-64, %%eax\n"                                                                                      \
   "jne 2f\n"                                                                                                 \
-  "3: fnstcw (%%rsp)\n"                                                                                      \
-  "movzwl (%%rsp), %%eax\n"                                                                                  \
-  "cmpw 28(%%rbx), %%ax\n"                                                                                   \
-  "jne 4f\n"                                                                                                 \
   "5: movq 8(%%rsp), %%rsp\n" WEFT_ON_STACK ".subsection 1\n"                                                \
   "2: andl $-64, %%eax\n"                                                                                    \
   "xorl %%eax, (%%rsp)\n"                                                                                    \
   "ldmxcsr (%%rsp)\n"                                                                                        \
-  "jmp 3b\n"                                                                                                 \
-  "4: fldcw 28(%%rbx)\n"                                                                                     \
+  "fldcw 28(%%rbx)\n"                                                                                        \
   "jmp 5b\n"                                                                                                 \
   "1: " WEFT_LANDING_PAD "movq %%rsi, %%rbx\n"                                                               \
   "movq (%%rsp), %%r12\n"                                                                                    \
@@ -451,25 +451,62 @@ inline void*& idle_word(context& idle) noexcept {
 
 // The FP control words of the running code, to come back to. Changes nothing if they are the same; the flags
 // of MXCSR are neither compared nor changed.
+//
+// `quickly`: looks at MXCSR alone, and loads both if that differs. <cfenv> changes the two together, so it
+// misses only a change of the x87 word by itself: its precision, by an instruction of the user's. For calls
+// on the joiner's stack, where four instructions count.
 class fp_control {
  public:
   [[gnu::always_inline]] fp_control() noexcept { store(mxcsr_, x87_); }
-  [[gnu::always_inline]] void restore() const noexcept {
-    std::uint32_t mxcsr;
-    std::uint16_t x87;
-    store(mxcsr, x87);
-    if (((mxcsr ^ mxcsr_) & control_bits) != 0 || x87 != x87_) [[unlikely]]
-      load(mxcsr);
+  [[gnu::always_inline]] void restore() const noexcept { fp_control().become(mxcsr_, x87_); }
+  [[gnu::always_inline]] void restore_quickly() const noexcept {
+    std::uint32_t now;
+    asm volatile("stmxcsr %0" : "=m"(now));
+    if (differ(now, mxcsr_)) [[unlikely]]
+      load(mxcsr_, x87_);
   }
+  // Gives the running code, whose control this is, what keep_in(fresh) stored.
+  [[gnu::always_inline]] void become_that_of(const context& fresh) const noexcept {
+    become(fresh.mxcsr, fresh.x87_cw);
+  }
+  [[gnu::always_inline]] void become_that_of_quickly(const context& fresh) const noexcept {
+    if (differ(mxcsr_, fresh.mxcsr)) [[unlikely]]
+      load(fresh.mxcsr, fresh.x87_cw);
+  }
+  // Whether that would change anything for the running code.
+  [[gnu::always_inline]] static bool differs_from(const context& fresh) noexcept {
+    std::uint32_t now;
+    asm volatile("stmxcsr %0" : "=m"(now));
+    return differ(now, fresh.mxcsr);
+  }
+  // Stores the caller's in a context that nobody may continue.
+  [[gnu::always_inline]] static void keep_in(context& idle) noexcept { store(idle.mxcsr, idle.x87_cw); }
 
  private:
-  static constexpr std::uint32_t control_bits = 0xffc0; // the rest are sticky flags
   [[gnu::always_inline]] static void store(std::uint32_t& mxcsr, std::uint16_t& x87) noexcept {
     asm volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(mxcsr), "=m"(x87));
   }
-  [[gnu::cold, gnu::noinline]] void load(std::uint32_t flags) const noexcept {
-    const std::uint32_t mxcsr = (mxcsr_ & control_bits) | (flags & ~control_bits);
-    asm volatile("ldmxcsr %0\n\tfldcw %1" : : "m"(mxcsr), "m"(x87_));
+  // But for the flags, the six low bits. In asm: a compiler would keep both for load(), which is never called.
+  [[gnu::always_inline]] static bool differ(const std::uint32_t& a, const std::uint32_t& b) noexcept {
+    asm goto("movl %0, %%eax\n\txorl %1, %%eax\n\ttestl $-64, %%eax\n\tjne %l2"
+             :
+             : "m"(a), "m"(b)
+             : "rax", "cc"
+             : yes);
+    return false;
+  yes:
+    return true;
+  }
+  [[gnu::always_inline]] void become(const std::uint32_t& mxcsr, const std::uint16_t& x87) const noexcept {
+    if (differ(mxcsr_, mxcsr) || x87_ != x87) [[unlikely]]
+      load(mxcsr, x87);
+  }
+  [[gnu::cold, gnu::noinline]] static void load(const std::uint32_t& wanted,
+                                                const std::uint16_t& x87) noexcept {
+    std::uint32_t mxcsr;
+    asm volatile("stmxcsr %0" : "=m"(mxcsr));
+    mxcsr = (wanted & ~63U) | (mxcsr & 63U);
+    asm volatile("ldmxcsr %0\n\tfldcw %1" : : "m"(mxcsr), "m"(x87));
   }
   std::uint32_t mxcsr_;
   std::uint16_t x87_;
@@ -526,23 +563,6 @@ inline bool shadow_stack_active() noexcept {
   std::uint64_t pointer = 0;
   asm volatile("rdsspq %0" : "+r"(pointer));
   return pointer != 0;
-}
-
-// Gives the running code the FP control words that the ABI gives a process: round to nearest, nothing
-// trapped. Loads them only if they differ.
-[[gnu::always_inline]] inline void use_default_fp_control() noexcept {
-  constexpr std::uint32_t default_mxcsr = 0x1f80;
-  constexpr std::uint32_t control_bits = 0xffc0; // the rest are sticky flags
-  constexpr std::uint16_t default_x87 = 0x37f;
-  std::uint32_t mxcsr;
-  std::uint16_t x87;
-  asm volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(mxcsr), "=m"(x87));
-  if ((mxcsr & control_bits) != default_mxcsr) [[unlikely]] {
-    asm volatile("ldmxcsr %0" : : "m"(default_mxcsr));
-  }
-  if (x87 != default_x87) [[unlikely]] {
-    asm volatile("fldcw %0" : : "m"(default_x87));
-  }
 }
 
 [[gnu::always_inline]] inline void relax() noexcept {
