@@ -87,21 +87,28 @@ const stack_record* overflowed_stack(const siginfo_t& information, const void* c
   return stack;
 }
 
+bool is_function(const struct sigaction& action) noexcept {
+  return (action.sa_flags & SA_SIGINFO) != 0 || (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
+}
+
 void on_fault(int number, siginfo_t* information, void* context) noexcept {
   const int saved_errno = errno;
+  const struct sigaction& old = number == SIGSEGV ? previous_segv : previous_bus;
   if (const stack_record* stack = overflowed_stack(*information, context)) {
     char who[512];
     describe_stack(*stack, who, sizeof who);
     base::warn("stack overflow in thread %s: its stack has %lu bytes (%p to %p), the fault is at %p; %s", who,
                static_cast<unsigned long>(stack->size), static_cast<void*>(stack->low),
                static_cast<const void*>(stack), information->si_addr, advice);
+    // A crash reporter, say, that was there before Weft: it may write, end the process or jump away.
+    if (is_function(old)) {
+      errno = saved_errno;
+      os::chain_signal(number, information, context, old);
+    }
     std::signal(number, SIG_DFL); // the instruction faults once more, and the core shows where
     return;
   }
-  const struct sigaction& old = number == SIGSEGV ? previous_segv : previous_bus;
-  const bool calls =
-      (old.sa_flags & SA_SIGINFO) != 0 || (old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN);
-  if (calls) {
+  if (is_function(old)) {
     errno = saved_errno;
     os::chain_signal(number, information, context, old);
     return;

@@ -42,8 +42,8 @@ void name(void* owner, char* buffer, std::size_t bytes) {
   std::snprintf(buffer, bytes, "'%s' (dig)", static_cast<const char*>(owner));
 }
 
-void run(guard_mode mode, void (*function)()) {
-  std::signal(SIGSEGV, SIG_DFL); // whatever a sanitizer has put there
+void run(guard_mode mode, void (*function)(), void (*previous)(int) = SIG_DFL) {
+  std::signal(SIGSEGV, previous); // whatever a sanitizer has put there
   std::signal(SIGBUS, SIG_DFL);
   stack_options options;
   options.default_size = 16 << 10;
@@ -107,6 +107,21 @@ TEST(overflow, other_faults_go_to_the_previous_handler) {
         dereference_null();
       },
       ::testing::ExitedWithCode(7), "previous handler");
+}
+
+TEST(overflow, is_told_to_the_previous_handler_as_well) {
+  EXPECT_EXIT(run(guard_mode::automatic, dig, previous_handler), ::testing::ExitedWithCode(7),
+              MESSAGE ".*\n.*previous handler");
+}
+
+void returning_handler(int) {
+  std::fprintf(stderr, "returns\n");
+}
+
+// Once: the fault comes again, and then ends the process.
+TEST(overflow, ends_the_process_if_the_previous_handler_returns) {
+  EXPECT_EXIT(run(guard_mode::automatic, dig, returning_handler), ::testing::KilledBySignal(SIGSEGV),
+              MESSAGE ".*\nreturns\n$");
 }
 
 TEST(overflow, remove_handler_restores) {
