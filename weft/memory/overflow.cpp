@@ -88,7 +88,8 @@ const stack_record* overflowed_stack(const siginfo_t& information, const void* c
 }
 
 bool is_function(const struct sigaction& action) noexcept {
-  return (action.sa_flags & SA_SIGINFO) != 0 || (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
+  return (action.sa_flags & SA_SIGINFO) != 0 ||
+         (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
 }
 
 void on_fault(int number, siginfo_t* information, void* context) noexcept {

@@ -32,7 +32,8 @@ constinit base::integer_knob guard_size_knob{
 constinit base::choice_knob pages_knob{"WEFT_STACK_PAGES", 0, page_words, "memory pages under stacks"};
 constinit base::boolean_knob inline_knob{"WEFT_INLINE_JOIN", true,
                                          "a thread that has not started runs on the stack of its joiner"};
-const base::knob_list stack_options_knobs{size_knob, reserve_knob, inline_knob, guard_knob, guard_size_knob, pages_knob};
+const base::knob_list stack_knobs{size_knob,  reserve_knob,    inline_knob,
+                                  guard_knob, guard_size_knob, pages_knob};
 
 } // namespace
 

@@ -67,7 +67,8 @@ constinit base::choice_knob technique_knob{
 constinit base::boolean_knob bind_knob{"WEFT_BIND", false, "bind each worker to a CPU of its own"};
 constinit base::boolean_knob print_technique_knob{
     "WEFT_PRINT_TECHNIQUE", false, "print at exit how threads of no fixed technique were started, and fared"};
-const base::knob_list runtime_knobs{workers_knob, pools_knob, technique_knob, bind_knob, print_technique_knob};
+const base::knob_list runtime_knobs{workers_knob, pools_knob, technique_knob, bind_knob,
+                                    print_technique_knob};
 
 // What is counted at no cost: all but the starts by joiners, of which one in some 500 is looked at.
 void print_techniques() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A new thread begins with the floating-point environment of whoever made it ([cfenv]), whoever starts it and however,
-// and whatever its maker has set since.
+// A new thread begins with the floating-point environment of whoever made it ([cfenv]), whoever starts it
+// and how, and whatever its maker has set since.
 #include "fixture.hpp"
 
 #include <array>
@@ -56,7 +56,8 @@ class found {
   std::atomic<int> wrong_{0};
 };
 
-// Threads that are made by `make(mode, look)`, each under a mode of its own, and start while their maker has another.
+// Threads that are made by `make(mode, look)`, each under a mode of its own, and start while their maker has
+// another.
 template <class Make>
 void each_mode(const char* what, Make make) {
   constexpr int rounds = 25;

@@ -486,7 +486,7 @@ class fp_control {
   [[gnu::always_inline]] static void store(std::uint32_t& mxcsr, std::uint16_t& x87) noexcept {
     asm volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(mxcsr), "=m"(x87));
   }
-  // But for the flags, the six low bits. In asm: a compiler would keep both for load(), which is never called.
+  // But for the flags, the six low bits. In asm: a compiler would keep both for load(), which nobody calls.
   [[gnu::always_inline]] static bool differ(const std::uint32_t& a, const std::uint32_t& b) noexcept {
     asm goto("movl %0, %%eax\n\txorl %1, %%eax\n\ttestl $-64, %%eax\n\tjne %l2"
              :
