@@ -15,6 +15,7 @@ import os
 
 import delegation_suite
 import io_suite
+import lateness_suite
 import packing_suite
 import patterns_suite
 import preemption_suite
@@ -160,11 +161,13 @@ ARGOBOTS = [
 ] + [_phases(exponent) for exponent in range(6, 20, 2)] + [_streams(workers) for workers in (1, 2, 4, 8)]
 
 SUITES = {"argobots": ARGOBOTS, "core": CORE, "delegation": delegation_suite.CASES,
-          "io": io_suite.CASES, "packing": packing_suite.CASES, "patterns": patterns_suite.CASES,
+          "io": io_suite.CASES, "lateness": lateness_suite.CASES,
+          "packing": packing_suite.CASES, "patterns": patterns_suite.CASES,
           "preemption": preemption_suite.CASES, "priorities": priorities_suite.CASES, "techniques": techniques_suite.CASES}
 
 # How often each program is run: quick, and else.
-_PASSES = {"delegation": (1, 3), "io": (1, 3), "packing": (1, 2), "patterns": (2, 3), "preemption": (1, 3),
+_PASSES = {"delegation": (1, 3), "io": (1, 3), "lateness": (1, 1),
+           "packing": (1, 2), "patterns": (2, 3), "preemption": (1, 3),
            "priorities": (1, 3), "techniques": (1, 3)}
 
 _N = {"workload": "phases", "x": "n", "x_label": "threads"}
