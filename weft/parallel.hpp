@@ -154,6 +154,7 @@ void call_on_stack_of(std::size_t bytes, Call& call) {
   std::exception_ptr thrown;
   thread_attributes roomy;
   roomy.stack_size = bytes;
+  roomy.preemption = sched::inherited_preemption();
   thread(roomy, [&] {
     try {
       call_for_loop(call);
