@@ -4,7 +4,9 @@
 
 #include <mutex>
 #include <system_error>
+#include <typeinfo>
 
+#include "weft/arch/unwinding.hpp"
 #include "weft/sched/switch.hpp"
 #include "weft/sched/user_mode.hpp"
 #include "weft/unit/exit.hpp"
@@ -62,11 +64,22 @@ void apply_migration(descriptor& u) noexcept {
     m.callback(u, m.argument);
 }
 
+namespace {
+
+// Whether a cancelled thread can be unwound from here: not through a destructor or another function that lets no
+// exception out. It goes on then, and is asked again at its next scheduling point.
+bool may_end(const descriptor& self) {
+  const user_code_section out; // to look is to take the loader's lock
+  return self.operations->end != nullptr || arch::would_be_caught(typeid(unit::exit_request));
+}
+
+} // namespace
+
 void act_on_requests() {
   const runtime_section in;
   descriptor& self = *here().current;
   const std::uint64_t asked = self.traits.load_acquire();
-  if ((asked & unit::cancel_requested) != 0 && (asked & unit::unwinding) == 0) {
+  if ((asked & unit::cancel_requested) != 0 && (asked & unit::unwinding) == 0 && may_end(self)) {
     self.traits.fetch_or_relaxed(
         unit::unwinding); // relaxed: only this thread looks; destructors that wait must not throw
     if (self.operations->end != nullptr)
