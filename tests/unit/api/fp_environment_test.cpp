@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "weft/techniques.hpp"
 #include "weft/weft.hpp"
 
 #ifdef __SSE__
@@ -124,14 +125,19 @@ TEST_P(fp_environment, is_handed_on) {
 
 TEST_P(fp_environment, of_what_kernel_threads_make) {
   found f;
-  std::thread([&] {
+  std::atomic<bool> ended{false}; // the only worker may be this one: it must not block
+  std::thread maker([&] {
     std::fesetround(FE_DOWNWARD);
     thread t([&] { f.look(FE_DOWNWARD); });
     tasklet small([&] { f.look(FE_DOWNWARD); });
     std::fesetround(FE_TONEAREST);
     t.join();
     small.join();
-  }).join();
+    ended = true;
+  });
+  while (!ended)
+    this_thread::yield();
+  maker.join();
   f.expect(2, "made by a kernel thread");
 }
 
