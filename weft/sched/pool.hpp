@@ -142,7 +142,7 @@ class WEFT_API pool {
   }
   // On the owner.
   [[gnu::always_inline]] void count_unit_here(std::int64_t change) noexcept { units_by_owner_ += change; }
-  __attribute__((no_sanitize("thread"))) [[nodiscard]] std::int64_t units() const noexcept {
+  [[nodiscard]] __attribute__((no_sanitize("thread"))) std::int64_t units() const noexcept {
     return units_by_owner_ + units_by_others_.load_acquire();
   }
 

@@ -22,8 +22,18 @@ class timer_queue;
 using deadline = std::int64_t;
 inline constexpr deadline no_deadline = std::numeric_limits<deadline>::max();
 
+// What a queue keeps of a timer. A class of its own, since compilers warn of a protected destructor that is not
+// virtual where the class has a friend.
+class timer_place {
+  friend class timer_queue;
+  deadline at_ = 0;
+  std::size_t slot_ = 0;                      // index in the heap
+  base::atomic<timer_queue*> queue_{nullptr}; // where it was armed last; its lock guards the other three
+  bool armed_ = false;
+};
+
 // One wait. Ownership: the waiter; while armed its queue points to it.
-class WEFT_API timer {
+class WEFT_API timer : public timer_place {
  public:
   // Called once, under the queue's lock, by whichever worker finds the deadline passed. May make units ready;
   // may not arm or disarm timers.
@@ -33,13 +43,6 @@ class WEFT_API timer {
   timer() = default;
   timer(const timer&) = delete;
   ~timer() = default;
-
- private:
-  friend class timer_queue;
-  deadline at_ = 0;
-  std::size_t slot_ = 0;                      // index in the heap
-  base::atomic<timer_queue*> queue_{nullptr}; // where it was armed last; its lock guards the other three
-  bool armed_ = false;
 };
 
 // Queues are recycled and never deallocated: who ends a wait early may have read the queue of a worker that

@@ -338,9 +338,14 @@ WEFT_API void make(context& fresh, void* top, std::size_t size, entry_function e
 // clang before 17 knows nothing of what asm leaves in registers for the label that it jumps to.
 #if defined(__clang__) && __clang_major__ < 17
 inline constexpr bool has_marks = false;
+[[gnu::always_inline]] inline bool call_marked(context*&, void*&, entry_function, void*) noexcept {
+  __builtin_trap();
+}
+[[gnu::always_inline]] inline bool call_marked_on(context*&, void*&, void*, entry_function, void*) noexcept {
+  __builtin_trap();
+}
 #else
 inline constexpr bool has_marks = !sanitizer::watches_frames;
-#endif
 
 // What both marked calls are made of; rbx: the mark, r12: `kept`.
 //
@@ -421,6 +426,7 @@ abandoned:
   kept = k;
   return false;
 }
+#endif
 
 // Calls `function(argument)` on the fresh stack that ends at `top`, a multiple of 16; nothing of the caller
 // is saved, so it cannot be continued before the function returns. Not where has_marks is false.
