@@ -4,7 +4,9 @@
 
 #include <ostream>
 
+#include "weft/base/assert.hpp"
 #include "weft/base/refuse.hpp"
+#include "weft/memory/overflow.hpp"
 #include "weft/memory/stack_options.hpp"
 #include "weft/os/signal.hpp"
 #include "weft/preempt/preparation.hpp"
@@ -154,6 +156,13 @@ void detach(unit::descriptor& u) noexcept {
 
 void throw_not_joinable() {
   refuse(std::errc::invalid_argument, "weft: this handle holds no thread");
+}
+
+void terminate_forgotten(unit::descriptor& u) noexcept {
+  char who[512];
+  memory::describe_thread(&u, who, sizeof who);
+  base::warn("the handle of thread %s was destroyed or assigned to before join() or detach()", who);
+  std::terminate();
 }
 
 } // namespace detail

@@ -59,6 +59,8 @@ WEFT_API void submit_with(unit::descriptor& u, const unit::operations& o, std::u
 WEFT_API bool join_until(unit::descriptor& u, sched::deadline until, const std::stop_token& stop);
 WEFT_API void detach(unit::descriptor& u) noexcept;
 [[noreturn]] WEFT_API void throw_not_joinable();
+// A handle of a unit that nobody has joined or detached goes: names the unit, and calls std::terminate().
+[[noreturn, gnu::cold]] WEFT_API void terminate_forgotten(unit::descriptor& u) noexcept;
 
 template <class Callable>
 unit::descriptor& create_with(const thread_attributes& a, const unit::operations& o, std::uint64_t kind,
@@ -135,15 +137,15 @@ class thread {
 
   thread(thread&& other) noexcept : unit_(std::exchange(other.unit_, nullptr)) {}
   thread& operator=(thread&& other) noexcept {
-    if (joinable())
-      std::terminate();
+    if (joinable()) [[unlikely]]
+      detail::terminate_forgotten(*unit_);
     unit_ = std::exchange(other.unit_, nullptr);
     return *this;
   }
   // A joinable thread must not be forgotten: std::terminate, as std::thread.
   ~thread() {
-    if (joinable())
-      std::terminate();
+    if (joinable()) [[unlikely]]
+      detail::terminate_forgotten(*unit_);
   }
 
   void swap(thread& other) noexcept { std::swap(unit_, other.unit_); }
@@ -355,14 +357,14 @@ class tasklet {
   }
   tasklet(tasklet&& other) noexcept : unit_(std::exchange(other.unit_, nullptr)) {}
   tasklet& operator=(tasklet&& other) noexcept {
-    if (joinable())
-      std::terminate();
+    if (joinable()) [[unlikely]]
+      detail::terminate_forgotten(*unit_);
     unit_ = std::exchange(other.unit_, nullptr);
     return *this;
   }
   ~tasklet() {
-    if (joinable())
-      std::terminate();
+    if (joinable()) [[unlikely]]
+      detail::terminate_forgotten(*unit_);
   }
 
   [[nodiscard]] bool joinable() const noexcept { return unit_ != nullptr; }

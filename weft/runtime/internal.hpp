@@ -20,4 +20,7 @@ struct process_state {
 // Never destroyed: threads may still run while statics are.
 process_state& state() noexcept;
 
+// An exception that nobody catches is told with its thread's name.
+void install_terminate_handler() noexcept;
+
 } // namespace weft::runtime

@@ -134,8 +134,10 @@ void install_once() {
   installed([] {
     memory::set_describe_function(&describe_thread);
     memory::install_handler();
+    install_terminate_handler();
     install_fork_handlers();
     std::atexit(&stand_still_at_exit);
+    base::warn_of_unknown();
     base::print_config_if_asked();
   });
 }
