@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <strings.h>
+#include <unistd.h>
 
 namespace weft::base {
 namespace {
@@ -219,6 +220,33 @@ void print_all(std::FILE* out) {
     std::fprintf(out, "%c %s=%s  # %s; %s; default %s\n", next->changed() ? '*' : ' ', next->name_, shown,
                  next->help_, type, initial);
     previous = next->name_;
+  }
+}
+
+bool is_knob(const char* name, unsigned length) noexcept {
+  for (knob* each = all_knobs.load(std::memory_order_acquire); each != nullptr; each = each->next_) { // (K3)
+    if (std::strncmp(each->name_, name, length) == 0 && each->name_[length] == '\0')
+      return true;
+  }
+  return false;
+}
+
+void warn_of_unknown() noexcept {
+  constexpr char ours[] = "WEFT_";
+  // Read by what stands beside the library: tests, benchmarks and the examples.
+  constexpr const char* others[] = {"WEFT_STRESS_", "WEFT_SOAK", "WEFT_FUZZ_", "WEFT_MODEL_", "WEFT_RANDOM_",
+                                    "WEFT_SIMULATION_", "WEFT_STATE_", "WEFT_CONFORMANCE_", "WEFT_KMEANS_",
+                                    "WEFT_TEST_", "WEFT_IDLE_SECONDS", "WEFT_BUILD", "WEFT_TREE"};
+  for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
+    if (std::strncmp(*each, ours, sizeof ours - 1) != 0)
+      continue;
+    const auto length = static_cast<unsigned>(std::strcspn(*each, "="));
+    bool known = is_knob(*each, length);
+    for (const char* other : others)
+      known = known || std::strncmp(*each, other, std::strlen(other)) == 0;
+    if (!known)
+      warn("there is no environment variable %.*s; docs/guide/knobs.md and WEFT_PRINT_CONFIG=1 list those that are read",
+           static_cast<int>(length), *each);
   }
 }
 

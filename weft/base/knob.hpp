@@ -70,6 +70,7 @@ class WEFT_API knob {
 
  private:
   friend WEFT_API void print_all(std::FILE* out);
+  friend bool is_knob(const char* name, unsigned length) noexcept;
 
   value first_read() noexcept;
   // False if `spelling` is not a value of this knob.
@@ -162,5 +163,8 @@ WEFT_API void print_all(std::FILE* out);
 
 // print_all(stderr) if WEFT_PRINT_CONFIG=1; the runtime calls it once at start.
 WEFT_API void print_config_if_asked();
+// Says of each environment variable that begins with WEFT_ and that no knob reads, that there is none: a slip of the pen,
+// or a knob of another version. Once a process, when the runtime starts.
+WEFT_API void warn_of_unknown() noexcept;
 
 } // namespace weft::base
