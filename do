@@ -70,13 +70,23 @@ verb_bench() {
 }
 
 verb_install() {
-  [ $# = 1 ] || { usage; exit 2; }
+  local prefix name=install options=()
+  case ${2:-} in
+    "") ;;
+    --sanitizer=address | --sanitizer=thread)
+      name=install-${2#*=}
+      options=(-B "build/$name" "-DWEFT_SANITIZER=${2#*=}" -DWEFT_TOOLS=OFF)
+      ;;
+    *) usage; exit 2 ;;
+  esac
+  { [ $# = 1 ] || [ $# = 2 ]; } || { usage; exit 2; }
   need_for install
-  local prefix
   prefix=$(realpath -m "$1")
   say "building"
-  build install
-  cmake --install build/install --prefix "$prefix" >"$LOGS/install" || { cat "$LOGS/install"; exit 1; }
+  cmake --preset install "${options[@]}" >"$LOGS/$name.configure" 2>&1 || { cat "$LOGS/$name.configure"; exit 1; }
+  cmake --build "build/$name" -j "$JOBS" >"$LOGS/$name.build" 2>&1 ||
+    { grep -E -A12 'FAILED|error|warning' "$LOGS/$name.build" | head -80; exit 1; }
+  cmake --install "build/$name" --prefix "$prefix" >"$LOGS/$name" || { cat "$LOGS/$name"; exit 1; }
   say "installed into $prefix"
 }
 

@@ -8,6 +8,8 @@
 
 #include <cstddef>
 
+#include "weft/base/export.hpp"
+
 #if defined(__SANITIZE_ADDRESS__)
 #define WEFT_ASAN 1
 #elif defined(__SANITIZE_THREAD__)
@@ -28,11 +30,24 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
+// A context and a switch are other ones with each sanitizer, and both are inlined into programs. So every file that is
+// compiled with these headers asks for a symbol that only a library of its own kind has: what does not fit does not link,
+// and the linker says why (docs/guide/sanitizers.md). libabt.so exports them too, for programs in C (abt.h).
+#if defined(WEFT_ASAN)
+#define WEFT_BUILT_ALIKE this_program_has_AddressSanitizer_so_it_needs_a_libweft_that_was_built_with_it__sanitizer_address
+#elif defined(WEFT_TSAN)
+#define WEFT_BUILT_ALIKE this_program_has_ThreadSanitizer_so_it_needs_a_libweft_that_was_built_with_it__sanitizer_thread
+#else
+#define WEFT_BUILT_ALIKE this_program_has_no_sanitizer_but_the_libweft_it_is_linked_to_was_built_with_one
+#endif
+extern "C" WEFT_API const char WEFT_BUILT_ALIKE;
+
 namespace weft::arch::sanitizer {
 
 #if defined(WEFT_ASAN)
 
 inline constexpr const char* name = "address";
+[[gnu::used, gnu::retain]] inline const char* const needs_address = &WEFT_BUILT_ALIKE;
 inline constexpr bool watches_frames = true;
 inline constexpr bool watches_atomics = false;
 
@@ -128,6 +143,7 @@ class borrow_stack {
 #elif defined(WEFT_TSAN)
 
 inline constexpr const char* name = "thread";
+[[gnu::used, gnu::retain]] inline const char* const needs_thread = &WEFT_BUILT_ALIKE;
 inline constexpr bool watches_frames = true;
 inline constexpr bool watches_atomics = true;
 
@@ -174,6 +190,7 @@ class borrow_stack {
 #else
 
 inline constexpr const char* name = "none";
+[[gnu::used, gnu::retain]] inline const char* const needs_none = &WEFT_BUILT_ALIKE;
 inline constexpr bool watches_frames = false;
 inline constexpr bool watches_atomics = false;
 
