@@ -11,6 +11,7 @@
 int main(int argc, char** argv) {
   CLI::App app{"Looks at programs that use the library Weft, while they run or afterwards", "weft"};
   app.require_subcommand(1);
+  app.set_version_flag("--version", "weft " WEFT_VERSION);
   weft::tool::add_ps_command(app);
   weft::tool::add_trace_command(app);
   try {
