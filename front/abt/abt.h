@@ -1750,8 +1750,8 @@ ABT_API_PUBLIC int ABT_tool_query_thread(ABT_tool_context context, uint64_t even
                                          ABT_tool_query_kind query_kind, void* value);
 /* ---- Sanitizers ---- */
 
-/* A switch has to be told to them, which only a library that was built with the same one does: a program with a
- * sanitizer asks for a symbol that a library without does not have. */
+/* A switch has to be told to them, which only a library that was built with the same one does: a program with
+ * a sanitizer asks for a symbol that a library without does not have. */
 #if defined(__SANITIZE_ADDRESS__)
 #define ABT_WITH_ADDRESS_SANITIZER 1
 #elif defined(__SANITIZE_THREAD__)
@@ -1764,11 +1764,13 @@ ABT_API_PUBLIC int ABT_tool_query_thread(ABT_tool_context context, uint64_t even
 #endif
 #endif
 #if defined(ABT_WITH_ADDRESS_SANITIZER)
-extern const char this_program_has_AddressSanitizer_so_it_needs_a_libweft_that_was_built_with_it__sanitizer_address;
+extern const char
+    this_program_has_AddressSanitizer_so_it_needs_a_libweft_that_was_built_with_it__sanitizer_address;
 static const char* const ABT_built_alike __attribute__((used)) =
     &this_program_has_AddressSanitizer_so_it_needs_a_libweft_that_was_built_with_it__sanitizer_address;
 #elif defined(ABT_WITH_THREAD_SANITIZER)
-extern const char this_program_has_ThreadSanitizer_so_it_needs_a_libweft_that_was_built_with_it__sanitizer_thread;
+extern const char
+    this_program_has_ThreadSanitizer_so_it_needs_a_libweft_that_was_built_with_it__sanitizer_thread;
 static const char* const ABT_built_alike __attribute__((used)) =
     &this_program_has_ThreadSanitizer_so_it_needs_a_libweft_that_was_built_with_it__sanitizer_thread;
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What programs ask for that are compiled with the sanitizer, or without one, as this library is (sanitizer.hpp).
+// What programs ask for that are compiled with the sanitizer, or without one, as this library is
+// (sanitizer.hpp).
 #include "weft/arch/sanitizer.hpp"
 
 // Weak: libabt.so is made with this file as well, and static programs have both.

@@ -30,15 +30,19 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-// A context and a switch are other ones with each sanitizer, and both are inlined into programs. So every file that is
-// compiled with these headers asks for a symbol that only a library of its own kind has: what does not fit does not link,
-// and the linker says why (docs/guide/sanitizers.md). libabt.so exports them too, for programs in C (abt.h).
+// A context and a switch are other ones with each sanitizer, and both are inlined into programs. So every
+// file that is compiled with these headers asks for a symbol that only a library of its own kind has: what
+// does not fit does not link, and the linker says why (docs/guide/sanitizers.md). libabt.so exports them too,
+// for programs in C (abt.h).
 #if defined(WEFT_ASAN)
-#define WEFT_BUILT_ALIKE this_program_has_AddressSanitizer_so_it_needs_a_libweft_that_was_built_with_it__sanitizer_address
+#define WEFT_BUILT_ALIKE \
+  this_program_has_AddressSanitizer_so_it_needs_a_libweft_that_was_built_with_it__sanitizer_address
 #elif defined(WEFT_TSAN)
-#define WEFT_BUILT_ALIKE this_program_has_ThreadSanitizer_so_it_needs_a_libweft_that_was_built_with_it__sanitizer_thread
+#define WEFT_BUILT_ALIKE \
+  this_program_has_ThreadSanitizer_so_it_needs_a_libweft_that_was_built_with_it__sanitizer_thread
 #else
-#define WEFT_BUILT_ALIKE this_program_has_no_sanitizer_but_the_libweft_it_is_linked_to_was_built_with_one
+#define WEFT_BUILT_ALIKE \
+  this_program_has_no_sanitizer_but_the_libweft_it_is_linked_to_was_built_with_one
 #endif
 extern "C" WEFT_API const char WEFT_BUILT_ALIKE;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reads the exception tables of gcc and clang (Itanium C++ ABI, "Exception Handling Tables"): per function, a list of
-// ranges of instructions, each with its landing pad and a chain of actions. An instruction in no range must not throw.
+// Reads the exception tables of gcc and clang (Itanium C++ ABI, "Exception Handling Tables"): per function, a
+// list of ranges of instructions, each with its landing pad and a chain of actions. An instruction in no
+// range must not throw.
 #include "weft/arch/unwinding.hpp"
 
 #include <cstdint>
@@ -13,9 +14,21 @@ namespace {
 
 // Forms of numbers in the tables (LSB, "DWARF Exception Header Encoding").
 enum encoding : std::uint8_t {
-  absolute = 0x00, uleb128 = 0x01, udata2 = 0x02, udata4 = 0x03, udata8 = 0x04, sleb128 = 0x09, sdata2 = 0x0a,
-  sdata4 = 0x0b, sdata8 = 0x0c, form_mask = 0x0f, pc_relative = 0x10, data_relative = 0x30, base_mask = 0x70,
-  indirect = 0x80, omitted = 0xff
+  absolute = 0x00,
+  uleb128 = 0x01,
+  udata2 = 0x02,
+  udata4 = 0x03,
+  udata8 = 0x04,
+  sleb128 = 0x09,
+  sdata2 = 0x0a,
+  sdata4 = 0x0b,
+  sdata8 = 0x0c,
+  form_mask = 0x0f,
+  pc_relative = 0x10,
+  data_relative = 0x30,
+  base_mask = 0x70,
+  indirect = 0x80,
+  omitted = 0xff
 };
 
 class reader {
@@ -54,13 +67,20 @@ class reader {
   }
   std::uintptr_t number(std::uint8_t e) noexcept {
     switch (e & form_mask) {
-      case uleb128: return unsigned_leb();
-      case sleb128: return static_cast<std::uintptr_t>(signed_leb());
-      case udata2: return fixed<std::uint16_t>();
-      case udata4: return fixed<std::uint32_t>();
-      case sdata2: return fixed<std::int16_t>();
-      case sdata4: return fixed<std::int32_t>();
-      default: return fixed<std::uint64_t>(); // absolute, udata8, sdata8
+    case uleb128:
+      return unsigned_leb();
+    case sleb128:
+      return static_cast<std::uintptr_t>(signed_leb());
+    case udata2:
+      return fixed<std::uint16_t>();
+    case udata4:
+      return fixed<std::uint32_t>();
+    case sdata2:
+      return fixed<std::int16_t>();
+    case sdata4:
+      return fixed<std::int32_t>();
+    default:
+      return fixed<std::uint64_t>(); // absolute, udata8, sdata8
     }
   }
   std::uint64_t leb(unsigned* bits) noexcept {
@@ -85,8 +105,8 @@ class reader {
 // The table of one frame's function, and where that function stands.
 struct table {
   _Unwind_Context* frame;
-  std::uintptr_t pads;                // what landing pads are counted from
-  const unsigned char* types_end;     // types are counted backwards from here
+  std::uintptr_t pads;            // what landing pads are counted from
+  const unsigned char* types_end; // types are counted backwards from here
   std::uint8_t types_encoding;
   std::uint8_t ranges_encoding;
   const unsigned char* ranges;
@@ -114,8 +134,8 @@ struct table {
   }
 };
 
-// clang has no range that must not throw: it catches everything there, and calls a function of its own that calls
-// std::terminate(). Who handles an exception calls __cxa_begin_catch() first.
+// clang has no range that must not throw: it catches everything there, and calls a function of its own that
+// calls std::terminate(). Who handles an exception calls __cxa_begin_catch() first.
 bool ends_process([[maybe_unused]] std::uintptr_t pad) noexcept {
 #if defined(__x86_64__)
   const auto* code = reinterpret_cast<const unsigned char*>(pad);
@@ -131,7 +151,8 @@ bool ends_process([[maybe_unused]] std::uintptr_t pad) noexcept {
   if (called == reinterpret_cast<const unsigned char*>(&abi::__cxa_begin_catch))
     return false;
   called = skip_landing_pad(called);
-  const bool saves_a_register = *called == 0x50 || *called == 0x55; // pushq: a function, no entry of the linker's table
+  const bool saves_a_register =
+      *called == 0x50 || *called == 0x55; // pushq: a function, no entry of the linker's table
   return saves_a_register;
 #else
   return false;

@@ -234,9 +234,10 @@ bool is_knob(const char* name, unsigned length) noexcept {
 void warn_of_unknown() noexcept {
   constexpr char ours[] = "WEFT_";
   // Read by what stands beside the library: tests, benchmarks and the examples.
-  constexpr const char* others[] = {"WEFT_STRESS_", "WEFT_SOAK", "WEFT_FUZZ_", "WEFT_MODEL_", "WEFT_RANDOM_",
-                                    "WEFT_SIMULATION_", "WEFT_STATE_", "WEFT_CONFORMANCE_", "WEFT_KMEANS_",
-                                    "WEFT_TEST_", "WEFT_IDLE_SECONDS", "WEFT_BUILD", "WEFT_TREE"};
+  constexpr const char* others[] = {
+      "WEFT_STRESS_",      "WEFT_SOAK",   "WEFT_FUZZ_",        "WEFT_MODEL_",  "WEFT_RANDOM_",
+      "WEFT_SIMULATION_",  "WEFT_STATE_", "WEFT_CONFORMANCE_", "WEFT_KMEANS_", "WEFT_TEST_",
+      "WEFT_IDLE_SECONDS", "WEFT_BUILD",  "WEFT_TREE"};
   for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
     if (std::strncmp(*each, ours, sizeof ours - 1) != 0)
       continue;
@@ -245,7 +246,8 @@ void warn_of_unknown() noexcept {
     for (const char* other : others)
       known = known || std::strncmp(*each, other, std::strlen(other)) == 0;
     if (!known)
-      warn("there is no environment variable %.*s; docs/guide/knobs.md and WEFT_PRINT_CONFIG=1 list those that are read",
+      warn("there is no environment variable %.*s; docs/guide/knobs.md and WEFT_PRINT_CONFIG=1 list those "
+           "that are read",
            static_cast<int>(length), *each);
   }
 }

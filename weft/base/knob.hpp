@@ -163,8 +163,8 @@ WEFT_API void print_all(std::FILE* out);
 
 // print_all(stderr) if WEFT_PRINT_CONFIG=1; the runtime calls it once at start.
 WEFT_API void print_config_if_asked();
-// Says of each environment variable that begins with WEFT_ and that no knob reads, that there is none: a slip of the pen,
-// or a knob of another version. Once a process, when the runtime starts.
+// Says of each environment variable that begins with WEFT_ and that no knob reads, that there is none: a slip
+// of the pen, or a knob of another version. Once a process, when the runtime starts.
 WEFT_API void warn_of_unknown() noexcept;
 
 } // namespace weft::base

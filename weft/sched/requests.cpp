@@ -66,8 +66,8 @@ void apply_migration(descriptor& u) noexcept {
 
 namespace {
 
-// Whether a cancelled thread can be unwound from here: not through a destructor or another function that lets no
-// exception out. It goes on then, and is asked again at its next scheduling point.
+// Whether a cancelled thread can be unwound from here: not through a destructor or another function that lets
+// no exception out. It goes on then, and is asked again at its next scheduling point.
 bool may_end(const descriptor& self) {
   const user_code_section out; // to look is to take the loader's lock
   return self.operations->end != nullptr || arch::would_be_caught(typeid(unit::exit_request));

@@ -22,8 +22,8 @@ class timer_queue;
 using deadline = std::int64_t;
 inline constexpr deadline no_deadline = std::numeric_limits<deadline>::max();
 
-// What a queue keeps of a timer. A class of its own, since compilers warn of a protected destructor that is not
-// virtual where the class has a friend.
+// What a queue keeps of a timer. A class of its own, since compilers warn of a protected destructor that is
+// not virtual where the class has a friend.
 class timer_place {
   friend class timer_queue;
   deadline at_ = 0;

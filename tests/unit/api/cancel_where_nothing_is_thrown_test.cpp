@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A cancelled thread that waits in a destructor, or in another function that lets no exception out, goes on: it ends
-// where it next waits and can be unwound.
+// A cancelled thread that waits in a destructor, or in another function that lets no exception out, goes on:
+// it ends where it next waits and can be unwound.
 #include "fixture.hpp"
 
 #include <atomic>
@@ -34,7 +34,8 @@ struct polite {
   ++yields;
 }
 
-// Cancels a thread that goes through `turn(yields)` for ever, once it has begun, and that yields where it may end.
+// Cancels a thread that goes through `turn(yields)` for ever, once it has begun, and that yields where it may
+// end.
 template <class Turn>
 void expect_it_ends(Turn turn, bool yields_between = true) {
   std::atomic<int> turns{0};
