@@ -48,11 +48,6 @@ class descriptor_record {
            (drained_mark | seen); // relaxed: whoever set it read the edges as we did
   }
 
-  /// Requests that a ring has in hand.
-  void begin_flight() noexcept { flights_.fetch_add_acq_rel(1); }
-  void end_flight() noexcept { flights_.fetch_sub_acq_rel(1); }
-  [[nodiscard]] bool has_flights() const noexcept { return flights_.load_acquire() != 0; }
-
   /// It is about to be closed, or was closed unseen and its number is new here (`is_ours`: it will be closed
   /// here too): those who wait for it end with EBADF.
   void begin_generation(bool is_ours) noexcept;
@@ -89,7 +84,6 @@ class descriptor_record {
   base::atomic<std::uint64_t> drained_{0}; // the mark and the edges at that time
   base::atomic<std::uint32_t> generation_{0};
   base::atomic<std::uint32_t> registered_{0};
-  base::atomic<std::uint32_t> flights_{0};
   base::atomic<bool> ours_{false};
   base::atomic<bool> nonblocking_{false};
   base::atomic<bool> no_socket_{false};

@@ -3,14 +3,12 @@
 
 #include "weft/io/blocking.hpp"
 #include "weft/io/descriptor_table.hpp"
+#include "weft/io/rest.hpp"
 #include "weft/os/clock.hpp"
-#include "weft/sync/sleep.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <poll.h>
-#include <system_error>
 #include <utility>
 
 namespace weft::io {
@@ -25,42 +23,8 @@ std::uint32_t next_number() noexcept {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-// Of a connect(2) that is under way. A socket that was registered before has edges of its own.
-int connect_result(int descriptor) noexcept {
-  request writable;
-  writable.what = operation::poll;
-  writable.descriptor = descriptor;
-  writable.flags = POLLOUT;
-  hints none;
-  const int ready = attempt(writable, none);
-  return ready < 0 ? ready : finish_connect(descriptor);
-}
-
-// A Unix socket whose listener has no room is not told when there is some: it tries again.
-int pause_before_retry(const limit& how_long) noexcept {
-  constexpr sched::deadline pause = 1'000'000;
-  const sched::deadline now = os::now_ns();
-  if (how_long.until() <= now)
-    return ETIMEDOUT;
-  const sched::deadline until = std::min(how_long.until(), now + pause);
-  try {
-    return sync::sleep_until_deadline(until, how_long.stop()) ? 0 : ECANCELED; // SWITCH: as it says
-  } catch (const std::system_error& e) {
-    return e.code().value();
-  } catch (const std::bad_alloc&) {
-    return ENOMEM;
-  }
-}
-
 bool reads_plainly(const request& r) noexcept {
   return r.what == operation::read || (r.what == operation::receive && r.flags == 0);
-}
-
-std::size_t size_of(const request& r) noexcept {
-  std::size_t sum = 0;
-  for (int i = 0; i < r.buffer_count; ++i)
-    sum += r.buffers[i].iov_len;
-  return sum;
 }
 
 void deliver_event(const epoll_event& event) noexcept {
@@ -116,9 +80,17 @@ int epoll_source::see_to_registration(int descriptor, descriptor_record& record,
   return error;
 }
 
+int epoll_source::perform_on_disk(const request& r) noexcept {
+  return perform_on_spare_thread(r);
+}
+
+int epoll_source::watch(int descriptor) noexcept {
+  return set_.add(descriptor, EPOLLIN, epoll_set::bell_mark);
+}
+
 int epoll_source::perform(const request& r, const limit& how_long) noexcept {
   if (r.what == operation::open || r.what == operation::sync || r.what == operation::sync_data)
-    return perform_on_spare_thread(r);
+    return perform_on_disk(r);
   descriptor_record* const record = record_of(r.descriptor);
   if (record == nullptr)
     return r.descriptor < 0 ? -EBADF : -ENOMEM;
@@ -126,10 +98,11 @@ int epoll_source::perform(const request& r, const limit& how_long) noexcept {
   const direction way = direction_of(r);
   bool was_woken = false;
   bool is_connecting = false;
+  terminal_patience patience;
   for (;;) {
     const std::uint32_t seen = record->edges(way);
     hints known = record->known();
-    const int result = is_connecting                                  ? connect_result(r.descriptor)
+    const int result = is_connecting                                  ? finish_connect(r)
                        : reads_plainly(r) && record->is_drained(seen) ? -EAGAIN
                                                                       : attempt(r, known);
     if (record->is_ours())
@@ -140,9 +113,11 @@ int epoll_source::perform(const request& r, const limit& how_long) noexcept {
         record->found_drained(r.descriptor, seen);
       if (was_woken)
         record->pass_on(way);
-      return result;
+      if (!known.is_file)
+        return result;
+      return finish_in_file(r, result, [this](const request& rest) { return perform_on_disk(rest); });
     }
-    if (how_long.until() == 0)
+    if (how_long.until() == 0 && !is_file(r.descriptor))
       return -ETIMEDOUT;
     if (r.what == operation::connect && !is_connecting) {
       if (const int error = pause_before_retry(how_long); error != 0)
@@ -151,10 +126,15 @@ int epoll_source::perform(const request& r, const limit& how_long) noexcept {
     }
     int error = see_to_registration(r.descriptor, *record, generation);
     if (error == EPERM)
-      return perform_on_spare_thread(r);
+      return perform_on_disk(r);
+    if (patience.is_over(known))
+      return take_what_is_there(r);
+    const limit& this_time = patience.bounded(known, how_long);
     if (error == 0)
       error =
-          record->wait(way, seen, generation, how_long, was_woken); // SWITCH: may resume on another worker
+          record->wait(way, seen, generation, this_time, was_woken); // SWITCH: may resume on another worker
+    if (error == ETIMEDOUT && this_time.until() != how_long.until())
+      continue;
     if (error != 0)
       return -error;
   }

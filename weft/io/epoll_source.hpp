@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The event source over epoll(7): a descriptor is registered once, for both directions and edges; its record
 // (descriptor_table.hpp) holds who waits. Files, of which epoll knows nothing, go to the spare kernel
-// threads. As in the composable-threads paper (its section 4.6), where a delegator's thread polls; here idle
-// workers sleep in epoll_wait(2).
+// threads, or to the ring of the source that is made of this one (uring_source.cpp). As in the
+// composable-threads paper (its section 4.6), where a delegator's thread polls; here idle workers sleep in epoll_wait(2).
 #pragma once
 
 #include "weft/io/epoll_set.hpp"
@@ -12,7 +12,7 @@
 
 namespace weft::io {
 
-class epoll_source final : public source {
+class epoll_source : public source {
  public:
   /// *Errors*: as of epoll_set.
   epoll_source();
@@ -26,6 +26,12 @@ class epoll_source final : public source {
 
   [[nodiscard]] int perform(const request& r, const limit& how_long) noexcept override;
   [[nodiscard]] mechanism kind() const noexcept override { return mechanism::epoll; }
+
+ protected:
+  /// `r`, which no event tells about: a file's. *Switches*: may.
+  [[nodiscard]] virtual int perform_on_disk(const request& r) noexcept;
+  /// Has sleeps end while this descriptor is readable; whose it is sees to what is there. 0, or an errno.
+  [[nodiscard]] int watch(int descriptor) noexcept;
 
  private:
   static constexpr int batch = 64; // events fetched at a time: 768 bytes

@@ -4,7 +4,6 @@
 
 #include "weft/io/blocking.hpp"
 #include "weft/io/descriptor_table.hpp"
-#include "weft/io/uring.hpp"
 #include "weft/os/doorbell.hpp"
 
 namespace weft::io {
@@ -12,7 +11,6 @@ namespace weft::io {
 inline void child_of_fork() noexcept {
   os::forget_doorbells();
   forget_descriptors();
-  forget_rings();
   forget_spare_threads();
 }
 

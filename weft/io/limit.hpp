@@ -28,6 +28,13 @@ class limit {
   [[nodiscard]] sched::deadline until() const noexcept { return until_; }
   [[nodiscard]] const std::stop_token& stop() const noexcept { return stop_; }
 
+  /// The same with another end.
+  [[nodiscard]] limit by(sched::deadline until) const noexcept {
+    limit other = *this;
+    other.until_ = until;
+    return other;
+  }
+
  private:
   sched::deadline until_ = sched::no_deadline;
   std::stop_token stop_;

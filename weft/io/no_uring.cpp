@@ -8,10 +8,6 @@ std::unique_ptr<source> try_make_uring_source() {
   return nullptr;
 }
 
-void cancel_in_rings(int) noexcept {}
-
-void forget_rings() noexcept {}
-
 std::string why_not_uring() {
   return "built without liburing";
 }

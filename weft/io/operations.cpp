@@ -5,8 +5,8 @@
 #include "weft/io/descriptor_table.hpp"
 #include "weft/io/outside.hpp"
 #include "weft/io/request.hpp"
+#include "weft/io/rest.hpp"
 #include "weft/io/source.hpp"
-#include "weft/io/uring.hpp"
 #include "weft/os/interruptible.hpp"
 #include "weft/sched/group.hpp"
 #include "weft/sched/user_mode.hpp"
@@ -18,14 +18,10 @@
 namespace weft::io {
 namespace {
 
-int perform(const request& r, const limit& how_long) noexcept {
-  const sched::runtime_section in;
-  if (!sched::on_worker()) {
-    hints none;
-    const int result = attempt(r, none);
-    const bool is_connecting = result == -EINPROGRESS;
-    return result == -EAGAIN || is_connecting ? perform_outside(r, how_long, is_connecting) : result;
-  }
+// All that can be had after one wait.
+int perform_part(const request& r, const limit& how_long) noexcept {
+  if (!sched::on_worker())
+    return perform_outside(r, how_long);
   try {
     return source_of(sched::here().owner_group).perform(r, how_long); // SWITCH: may resume on another worker
   } catch (const std::system_error& e) {
@@ -33,6 +29,16 @@ int perform(const request& r, const limit& how_long) noexcept {
   } catch (const std::bad_alloc&) {
     return -ENOMEM;
   }
+}
+
+int perform(const request& r, const limit& how_long) noexcept {
+  const sched::runtime_section in;
+  if (never_waits(r)) [[unlikely]] {
+    hints none;
+    return attempt(r, none);
+  }
+  const int done = perform_part(r, how_long); // SWITCH: may resume on another worker
+  return done > 0 && has_rest(r, done) ? finish_on_stream(r, done, how_long, &perform_part) : done;
 }
 
 template <class Result>
@@ -139,7 +145,9 @@ void write_all(int descriptor, const void* buffer, std::size_t bytes, const limi
 
 std::size_t readv(int descriptor, const iovec* buffers, int count, std::error_code& error,
                   const limit& how_long) noexcept {
-  return report_bytes(perform(transfer(operation::read, descriptor, buffers, count), how_long), error);
+  request r = transfer(operation::read, descriptor, buffers, count);
+  r.is_vector = true;
+  return report_bytes(perform(r, how_long), error);
 }
 std::size_t readv(int descriptor, const iovec* buffers, int count, const limit& how_long) {
   return or_throw("weft::io::readv", [&](auto& e) { return readv(descriptor, buffers, count, e, how_long); });
@@ -147,7 +155,9 @@ std::size_t readv(int descriptor, const iovec* buffers, int count, const limit& 
 
 std::size_t writev(int descriptor, const iovec* buffers, int count, std::error_code& error,
                    const limit& how_long) noexcept {
-  return report_bytes(perform(transfer(operation::write, descriptor, buffers, count), how_long), error);
+  request r = transfer(operation::write, descriptor, buffers, count);
+  r.is_vector = true;
+  return report_bytes(perform(r, how_long), error);
 }
 std::size_t writev(int descriptor, const iovec* buffers, int count, const limit& how_long) {
   return or_throw("weft::io::writev",
@@ -250,8 +260,6 @@ void adopt(int descriptor) noexcept {
 void close(int descriptor, std::error_code& error) noexcept {
   if (descriptor_record* record = known_record_of(descriptor)) {
     record->begin_generation(false);
-    if (record->has_flights())
-      cancel_in_rings(descriptor);
   }
   report<int>(-os::close_descriptor(descriptor), error);
 }

@@ -10,7 +10,9 @@
 // write to a socket that the other side has closed is EPIPE, never SIGPIPE; to a pipe it is what it is. A
 // request to cancel the thread does not end a wait. O_NONBLOCK: sockets and files stay as they are; a
 // listening socket has it after its first accept(), and so has a pipe or terminal after its first use where
-// the kernel knows no other way (Linux before 6.4). Guide: docs/guide/io.md.
+// the kernel knows no other way (Linux before 6.4). What a call does and leaves behind is otherwise what the
+// blocking call does; but the socket's own limits and least amounts (SO_RCVTIMEO, SO_SNDTIMEO, SO_RCVLOWAT)
+// are not heard. Guide: docs/guide/io.md.
 #pragma once
 
 #include "weft/base/export.hpp"
@@ -26,7 +28,8 @@
 
 namespace weft::io {
 
-// --- transfer: the number of bytes, which may be less than asked for; 0 from a read: the end ---
+// --- transfer: the number of bytes. A read may return less than asked for (0: the end); a write, as write(2)
+// does where O_NONBLOCK is not set, only when its limit, an error or a close ended it after a part ---
 
 WEFT_API std::size_t read(int descriptor, void* buffer, std::size_t bytes, const limit& how_long = {});
 WEFT_API std::size_t read(int descriptor, void* buffer, std::size_t bytes, std::error_code& error,
@@ -41,7 +44,7 @@ WEFT_API void write_all(int descriptor, const void* buffer, std::size_t bytes, c
 WEFT_API void write_all(int descriptor, const void* buffer, std::size_t bytes, std::error_code& error,
                         const limit& how_long = {}) noexcept;
 
-/// `count`: 1 to IOV_MAX.
+/// `count`: 0 to IOV_MAX.
 WEFT_API std::size_t readv(int descriptor, const iovec* buffers, int count, const limit& how_long = {});
 WEFT_API std::size_t readv(int descriptor, const iovec* buffers, int count, std::error_code& error,
                            const limit& how_long = {}) noexcept;
@@ -57,7 +60,9 @@ WEFT_API std::size_t pwrite(int descriptor, const void* buffer, std::size_t byte
 WEFT_API std::size_t pwrite(int descriptor, const void* buffer, std::size_t bytes, std::int64_t offset,
                             std::error_code& error) noexcept;
 
-/// `flags` as of recv(2), send(2).
+/// `flags` as of recv(2), send(2). MSG_WAITALL: all, unless the limit, an error, an end or urgent data come
+/// before. MSG_DONTWAIT: EAGAIN instead of a wait, from tasklets too. MSG_WAITALL with MSG_PEEK looks every
+/// millisecond, for there is no event.
 WEFT_API std::size_t recv(int descriptor, void* buffer, std::size_t bytes, int flags,
                           const limit& how_long = {});
 WEFT_API std::size_t recv(int descriptor, void* buffer, std::size_t bytes, int flags, std::error_code& error,
@@ -79,7 +84,8 @@ WEFT_API std::size_t send(int descriptor, const void* buffer, std::size_t bytes,
 [[nodiscard]] WEFT_API int accept(int descriptor, sockaddr* address, socklen_t* length,
                                   std::error_code& error, const limit& how_long = {}) noexcept;
 
-/// After a limit has ended it the connection may still be made: close the socket.
+/// After a limit has ended it the connection may still be made: close the socket, or call again, which waits
+/// for it. After a refusal the socket may be used for the next try.
 WEFT_API void connect(int descriptor, const sockaddr* address, socklen_t length, const limit& how_long = {});
 WEFT_API void connect(int descriptor, const sockaddr* address, socklen_t length, std::error_code& error,
                       const limit& how_long = {}) noexcept;

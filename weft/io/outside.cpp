@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "weft/io/outside.hpp"
 
+#include "weft/io/rest.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/doorbell.hpp"
 #include "weft/os/interruptible.hpp"
@@ -41,31 +42,47 @@ int block(int descriptor, short events, const os::doorbell* bell, const limit& h
   }
 }
 
-int perform_with_bell(const request& r, const os::doorbell* bell, const limit& how_long,
-                      bool is_connecting) noexcept {
-  hints known;
-  for (;;) {
-    if (const int error = block(r.descriptor, events_of(r), bell, how_long); error != 0)
-      return -error;
-    const int result = is_connecting ? finish_connect(r.descriptor) : attempt(r, known);
+// The first try, and what `result` says of it, are made.
+int perform_with_bell(const request& r, const os::doorbell* bell, const limit& how_long, int result,
+                      hints& known) noexcept {
+  bool is_connecting = false;
+  terminal_patience patience;
+  for (bool was_ready = false;;) {
     is_connecting = is_connecting || result == -EINPROGRESS;
     if (result != -EAGAIN && result != -EINPROGRESS)
-      return result;
+      return known.is_file ? finish_in_file(r, result, perform_blocking) : result;
+    if (patience.is_over(known))
+      return take_what_is_there(r);
+    // Ready, says poll(2), and still the call must wait: no event tells how long.
+    const bool has_no_event = r.what == operation::connect && !is_connecting;
+    const limit& this_time = patience.bounded(known, how_long);
+    int error = was_ready || has_no_event ? pause_before_retry(how_long) : 0;
+    if (error == 0 && !has_no_event)
+      error = block(r.descriptor, events_of(r), bell, this_time);
+    was_ready = error == 0;
+    if (error != 0 && (error != ETIMEDOUT || this_time.until() == how_long.until()))
+      return -error;
+    known.look_again_ns = 0;
+    result = is_connecting ? finish_connect(r) : attempt(r, known);
   }
 }
 
 } // namespace
 
-int perform_outside(const request& r, const limit& how_long, bool is_connecting) noexcept {
+int perform_outside(const request& r, const limit& how_long) noexcept {
+  hints known;
+  const int result = attempt(r, known);
+  if (result != -EAGAIN && result != -EINPROGRESS)
+    return known.is_file ? finish_in_file(r, result, perform_blocking) : result;
   if (r.what == operation::open || r.what == operation::sync || r.what == operation::sync_data ||
       is_file(r.descriptor))
     return perform_blocking(r);
   if (!how_long.stop().stop_possible())
-    return perform_with_bell(r, nullptr, how_long, is_connecting);
+    return perform_with_bell(r, nullptr, how_long, result, known);
   try {
     const os::doorbell::lease bell = os::doorbell::take();
     const std::stop_callback<ring> on_stop(how_long.stop(), ring{bell.get()});
-    return perform_with_bell(r, bell.get(), how_long, is_connecting);
+    return perform_with_bell(r, bell.get(), how_long, result, known);
   } catch (const std::system_error& e) {
     return -e.code().value();
   } catch (const std::bad_alloc&) {

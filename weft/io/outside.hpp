@@ -7,8 +7,7 @@
 
 namespace weft::io {
 
-/// `r`, which would have to wait, by poll(2): the result, or -errno. A stop token is heard through a bell.
-/// `is_connecting`: it is a connect(2) that has begun.
-[[nodiscard]] int perform_outside(const request& r, const limit& how_long, bool is_connecting) noexcept;
+/// `r`: the result, or -errno. Waits by poll(2); a stop token is heard through a bell.
+[[nodiscard]] int perform_outside(const request& r, const limit& how_long) noexcept;
 
 } // namespace weft::io

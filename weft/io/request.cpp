@@ -3,11 +3,14 @@
 
 #include "weft/os/interruptible.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 
 namespace weft::io {
@@ -53,7 +56,47 @@ int transfer_message(const request& r, int flags) noexcept {
   });
 }
 
+// Of no bytes, or of buffers that cannot be: nothing waits but what a datagram of no bytes waits for. A
+// socket's read(2) takes nothing then, where recv(2) waits and takes a datagram; writev(2) does nothing,
+// where write(2) sends a datagram.
+int transfer_nothing(const request& r) noexcept {
+  if (r.offset != -1)
+    return transfer(r, 0);
+  if (r.what == operation::read) {
+    return result_of([&] {
+      return r.is_vector ? ::readv(r.descriptor, r.buffers, r.buffer_count)
+                         : ::read(r.descriptor, r.buffers->iov_base, 0);
+    });
+  }
+  if (r.is_vector)
+    return result_of([&] { return ::writev(r.descriptor, r.buffers, r.buffer_count); });
+  const int result = transfer_message(r, MSG_DONTWAIT);
+  return result != -ENOTSOCK ? result
+                             : result_of([&] { return ::write(r.descriptor, r.buffers->iov_base, 0); });
+}
+
+// A terminal that hands out bytes as they come has rules when a read ends (termios(3), MIN and TIME), which
+// it does not keep where O_NONBLOCK is set.
+int read_terminal(const request& r, const termios& rules, hints& known) noexcept {
+  const std::size_t least = std::min<std::size_t>(rules.c_cc[VMIN], size_of(r));
+  const std::int64_t time = rules.c_cc[VTIME] * std::int64_t{100'000'000};
+  pollfd state{r.descriptor, POLLIN, 0}; // brings in what is on its way, which FIONREAD does not
+  int there = 0;
+  const bool is_gone = ::poll(&state, 1, 0) > 0 && (state.revents & (POLLHUP | POLLERR)) != 0;
+  if (is_gone || (least == 0 && time == 0) || ::ioctl(r.descriptor, FIONREAD, &there) != 0 ||
+      static_cast<std::size_t>(there) >= std::max<std::size_t>(least, 1))
+    return transfer(r, 0);
+  constexpr std::int64_t look = 5'000'000;
+  known.there = there;
+  known.is_over_then = time != 0 && (least == 0 || there > 0);
+  // There is no event before MIN bytes, although fewer will do.
+  known.look_again_ns = known.is_over_then ? time : least < rules.c_cc[VMIN] ? look : 0;
+  return -EAGAIN;
+}
+
 int attempt_transfer(const request& r, hints& known) noexcept {
+  if (size_of(r) == 0 || r.buffer_count <= 0 || r.buffer_count > IOV_MAX)
+    return transfer_nothing(r);
   if (r.offset == -1 && !known.no_socket) {
     const int result = transfer_message(r, MSG_DONTWAIT);
     if (result != -ENOTSOCK)
@@ -61,12 +104,17 @@ int attempt_transfer(const request& r, hints& known) noexcept {
     known.no_socket = true;
   }
   const int result = transfer(r, RWF_NOWAIT);
+  if (result > 0 && static_cast<std::size_t>(result) < size_of(r))
+    known.is_file = r.offset != -1 || is_file(r.descriptor);
   if (result != -EOPNOTSUPP)
     return result;
   if (is_file(r.descriptor))
     return -EAGAIN; // the file system cannot say
   if (const int error = nonblocking_flag(r.descriptor, true); error < 0)
     return error;
+  termios rules{};
+  if (r.what == operation::read && ::tcgetattr(r.descriptor, &rules) == 0 && (rules.c_lflag & ICANON) == 0)
+    return read_terminal(r, rules, known);
   return transfer(r, 0);
 }
 
@@ -80,6 +128,18 @@ int poll_now(const request& r, int patience) noexcept {
   if (ready <= 0)
     return ready;
   return (asked.revents & POLLNVAL) != 0 ? -EBADF : asked.revents;
+}
+
+int connect_now(const request& r) noexcept {
+  const int before = nonblocking_flag(r.descriptor, true);
+  if (before < 0)
+    return before;
+  int result = ::connect(r.descriptor, r.address, r.address_size) == 0 ? 0 : -errno;
+  if ((result == 0 || result == -EINPROGRESS) && os::fault(os::fault_site::interrupted) != 0)
+    result = -EINTR;
+  if (before == 0)
+    nonblocking_flag(r.descriptor, false);
+  return result;
 }
 
 int open_now(const request& r) noexcept {
@@ -105,6 +165,30 @@ short events_of(const request& r) noexcept {
   if (r.what == operation::poll)
     return static_cast<short>(r.flags);
   return direction_of(r) == direction::in ? POLLIN : POLLOUT;
+}
+
+std::size_t size_of(const request& r) noexcept {
+  std::size_t sum = 0;
+  for (int i = 0; i < r.buffer_count; ++i)
+    sum += r.buffers[i].iov_len;
+  return sum;
+}
+
+bool never_waits(const request& r) noexcept {
+  if (r.what != operation::receive && r.what != operation::send)
+    return false;
+  if ((r.flags & MSG_DONTWAIT) != 0)
+    return true;
+  if (r.what == operation::send || (r.flags & (MSG_OOB | MSG_ERRQUEUE)) == 0)
+    return false;
+  // A Unix socket knows no error queue, datagrams are never urgent: there the flags are nothing.
+  const auto is = [&](int option, int value) noexcept {
+    int found = 0;
+    socklen_t size = sizeof found;
+    return ::getsockopt(r.descriptor, SOL_SOCKET, option, &found, &size) == 0 && found == value;
+  };
+  return ((r.flags & MSG_OOB) != 0 && is(SO_TYPE, SOCK_STREAM)) ||
+         ((r.flags & MSG_ERRQUEUE) != 0 && !is(SO_DOMAIN, AF_UNIX));
 }
 
 bool is_file(int descriptor) noexcept {
@@ -142,24 +226,34 @@ int attempt(const request& r, hints& known) noexcept {
   return -EINVAL;
 }
 
-int start_connect(const request& r) noexcept {
-  const int before = nonblocking_flag(r.descriptor, true);
-  if (before < 0)
-    return before;
-  int result = ::connect(r.descriptor, r.address, r.address_size) == 0 ? 0 : -errno;
-  if ((result == 0 || result == -EINPROGRESS) && os::fault(os::fault_site::interrupted) != 0)
-    result = -EINTR;
-  if (result == -EINTR)
-    result = -EINPROGRESS; // as POSIX has it: it goes on
-  if (before == 0)
-    nonblocking_flag(r.descriptor, false);
-  return result;
+int take_what_is_there(const request& r) noexcept {
+  const int result = transfer(r, 0);
+  return result == -EAGAIN ? 0 : result;
 }
 
-int finish_connect(int descriptor) noexcept {
+int start_connect(const request& r) noexcept {
+  const int result = connect_now(r);
+  // as POSIX has it: it goes on; and who calls again waits for that
+  return result == -EINTR || result == -EALREADY ? -EINPROGRESS : result;
+}
+
+// Of the internet's protocols, connect(2) itself tells how it ended, once, and the socket can then be used
+// for the next try. SO_ERROR would leave it to believe that it still connects (ECONNABORTED at the next try).
+int finish_connect(const request& r) noexcept {
+  pollfd asked{r.descriptor, POLLOUT, 0};
+  const int ready = result_of([&] { return ::poll(&asked, 1, 0); });
+  if (ready <= 0)
+    return ready < 0 ? ready : -EINPROGRESS;
+  if (r.address->sa_family == AF_INET || r.address->sa_family == AF_INET6) {
+    int result;
+    do {
+      result = connect_now(r);
+    } while (result == -EINTR);
+    return result == -EISCONN ? 0 : result;
+  }
   int error = 0;
   socklen_t size = sizeof error;
-  if (::getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) != 0)
+  if (::getsockopt(r.descriptor, SOL_SOCKET, SO_ERROR, &error, &size) != 0)
     return -errno;
   return -error;
 }

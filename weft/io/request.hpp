@@ -28,6 +28,7 @@ struct request {
   int descriptor = -1;
   const iovec* buffers = nullptr;
   int buffer_count = 0;
+  bool is_vector = false; // readv(2), writev(2), which differ from read(2), write(2) where there are no bytes
   std::int64_t offset = -1; // -1: where the descriptor stands
   int flags = 0;
   unsigned mode = 0;
@@ -43,10 +44,22 @@ enum class direction : std::uint8_t { in, out, any };
 /// The same as events of poll(2).
 [[nodiscard]] short events_of(const request& r) noexcept;
 
+/// All bytes of the buffers.
+[[nodiscard]] std::size_t size_of(const request& r) noexcept;
+
+/// Whether the blocking call does not wait either: MSG_DONTWAIT, urgent data, the error queue. The result of
+/// attempt() is the call's then.
+[[nodiscard]] bool never_waits(const request& r) noexcept;
+
 /// What is known of a descriptor and spares system calls. RACY: a wrong hint costs a system call.
 struct hints {
   bool no_socket = false;
   bool nonblocking = false; // O_NONBLOCK is set; certain
+  // What the last attempt has found; not kept.
+  bool is_file = false;           // it is one, and only a part was transferred
+  bool is_over_then = false;      // of a terminal: what is there after `look_again_ns` is the result
+  std::int64_t look_again_ns = 0; // of a terminal: try again then, besides at events; 0: at events only
+  int there = 0;                  // bytes that such a terminal has
 };
 
 /// Does what can be done without waiting: the result, or -errno; -EAGAIN: it would have to wait. The
@@ -55,9 +68,14 @@ struct hints {
 /// use.
 [[nodiscard]] int attempt(const request& r, hints& known) noexcept;
 
-/// connect(2) without waiting: as attempt(); -EINPROGRESS: finish_connect() tells once it is writable.
+/// connect(2) without waiting: as attempt(); -EINPROGRESS: it has begun, now or in an earlier call, and
+/// finish_connect() tells more: the same, or how it ended. -EAGAIN: a Unix socket's listener has no room, and
+/// there is no event when it has.
 [[nodiscard]] int start_connect(const request& r) noexcept;
-[[nodiscard]] int finish_connect(int descriptor) noexcept;
+[[nodiscard]] int finish_connect(const request& r) noexcept;
+
+/// What a terminal that gave up waiting has: the result of `r`, a read, when hints::look_again_ns are over.
+[[nodiscard]] int take_what_is_there(const request& r) noexcept;
 
 /// Waits in the kernel as long as it takes.
 [[nodiscard]] int perform_blocking(const request& r) noexcept;

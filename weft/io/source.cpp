@@ -14,7 +14,7 @@ namespace {
 constexpr const char* words[] = {"auto", "epoll", "uring"};
 constinit base::choice_knob mechanism_knob{
     "WEFT_IO", 0, words,
-    "what threads wait in for I/O: epoll, or io_uring where the kernel lets us; auto: epoll"};
+    "what does files: epoll: spare kernel threads; uring: io_uring where the kernel lets us; auto: epoll"};
 const base::knob_list source_knobs{mechanism_knob};
 
 constinit std::atomic<mechanism> chosen{mechanism::automatic};

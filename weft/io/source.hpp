@@ -20,7 +20,7 @@ namespace weft::io {
 enum class mechanism : std::uint8_t {
   automatic, // epoll
   epoll,
-  uring, // io_uring if the kernel lets us, else epoll
+  uring, // epoll, and io_uring for files if the kernel lets us
 };
 
 class WEFT_API source : public sched::waiting_source {

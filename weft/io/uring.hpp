@@ -13,9 +13,4 @@ namespace weft::io {
 /// std::system_error if there is no descriptor to call its sleeper with.
 std::unique_ptr<source> try_make_uring_source();
 
-/// Whatever rings do for this descriptor ends, before it is closed. *Switches*: never.
-void cancel_in_rings(int descriptor) noexcept;
-/// In the child of fork().
-void forget_rings() noexcept;
-
 } // namespace weft::io

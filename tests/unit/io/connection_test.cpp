@@ -134,6 +134,24 @@ TEST_P(connection, slow_ones) {
   EXPECT_GT(os::fault_hits(os::fault_site::interrupted), 0U);
 }
 
+// As of a blocking socket with SO_SNDTIMEO, the next call waits for what the limit left behind.
+TEST_P(connection, a_limit_ends_the_wait_and_the_next_call_goes_on) {
+  if (workers() != 1)
+    GTEST_SKIP() << "a second long";
+  full_listener l;
+  int made = io::socket(AF_INET, SOCK_STREAM, 0);
+  const auto* address = reinterpret_cast<const sockaddr*>(&l.address);
+  const auto connect = [&](const io::limit& how_long) {
+    return error_of([&] { io::connect(made, address, sizeof l.address, how_long); });
+  };
+  EXPECT_EQ(connect(5ms), std::errc::timed_out);
+  EXPECT_EQ(connect(5ms), std::errc::timed_out);
+  l.take();
+  EXPECT_FALSE(connect(never));
+  EXPECT_EQ(connect(never), std::errc::already_connected);
+  pair::close(made);
+}
+
 TEST_P(connection, several_threads_accept) {
   listener l;
   constexpr int count = 40;
