@@ -2,7 +2,8 @@
 // The event source over epoll(7): a descriptor is registered once, for both directions and edges; its record
 // (descriptor_table.hpp) holds who waits. Files, of which epoll knows nothing, go to the spare kernel
 // threads, or to the ring of the source that is made of this one (uring_source.cpp). As in the
-// composable-threads paper (its section 4.6), where a delegator's thread polls; here idle workers sleep in epoll_wait(2).
+// composable-threads paper (its section 4.6), where a delegator's thread polls; here idle workers sleep in
+// epoll_wait(2).
 #pragma once
 
 #include "weft/io/epoll_set.hpp"
