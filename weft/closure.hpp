@@ -3,6 +3,7 @@
 // on the heap.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <new>
 #include <type_traits>
@@ -67,8 +68,15 @@ class closure {
   // "... [with Callable = parse(int)::<lambda()>]": the compiler's own words for the type.
   static constexpr const char* label() noexcept { return __PRETTY_FUNCTION__; }
 
-  static constexpr unit::operations thread_operations{&run_thread, &drop, nullptr, label()};
-  static constexpr unit::operations tasklet_operations{&run_tasklet, &drop, nullptr, label()};
+  // Where the descriptor has the address of the function that is called; 0: it is no function's.
+  static constexpr std::size_t name_at() noexcept {
+    return in_place && base::begins_with_function<Callable> ? offsetof(unit::descriptor, closure) : 0;
+  }
+
+  static constexpr unit::operations thread_operations{&run_thread, &drop,   nullptr, label(),
+                                                      nullptr,     nullptr, name_at()};
+  static constexpr unit::operations tasklet_operations{&run_tasklet, &drop,   nullptr, label(),
+                                                       nullptr,      nullptr, name_at()};
 
  private:
   struct dropper {

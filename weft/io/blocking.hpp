@@ -40,7 +40,7 @@ class WEFT_API spare_call {
   function function_;
   spare_call* next_ = nullptr;
   sched::group* group_ = nullptr; // the caller's; it does not end before the caller is ready
-  sync::waiter done_;
+  sync::waiter done_{{unit::wait_kind::blocking_call, 0, nullptr}};
 };
 
 /// What the knobs say, or the program: at most `most` spare threads, each of which ends after `idle` without

@@ -3,6 +3,7 @@
 
 #include "weft/sched/switch.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <memory>
@@ -53,6 +54,16 @@ descriptor_record* record_of(int descriptor) noexcept {
   return &first[static_cast<unsigned>(descriptor) % chunk_size];
 }
 
+bool anybody_waits() noexcept {
+  for (const auto& place : chunks) {
+    const descriptor_record* const records = place.load(std::memory_order_acquire);
+    if (records != nullptr &&
+        std::any_of(records, records + chunk_size, [](const auto& one) { return one.has_waiters(); }))
+      return true;
+  }
+  return false;
+}
+
 void forget_descriptors() noexcept {
   for (auto& place : chunks) {
     if (place.load(std::memory_order_relaxed) != nullptr)
@@ -61,7 +72,7 @@ void forget_descriptors() noexcept {
 }
 
 int descriptor_record::wait(direction d, std::uint32_t seen, std::uint32_t generation, const limit& how_long,
-                            bool& was_woken) noexcept {
+                            bool& was_woken, const unit::wait_record& why) noexcept {
   was_woken = false;
   try {
     if (sched::on_worker())
@@ -72,7 +83,7 @@ int descriptor_record::wait(direction d, std::uint32_t seen, std::uint32_t gener
       return EBADF;
     if (mine.edges.load_relaxed() != seen) // (D2)
       return 0;
-    sync::waiter w;
+    sync::waiter w(why);
     // SWITCH: may resume on another worker
     switch (mine.waiters.wait(held, w, how_long.until(), how_long.stop())) {
     case sync::wait_result::timed_out:

@@ -31,7 +31,11 @@ class descriptor_record {
   /// Suspends the caller until there is an edge, unless there was one since `seen` was read. *Errors*: as an
   /// errno: ETIMEDOUT, ECANCELED (a stop was requested), EBADF (closed meanwhile), ENOMEM. *Switches*: may.
   [[nodiscard]] int wait(direction d, std::uint32_t seen, std::uint32_t generation, const limit& how_long,
-                         bool& was_woken) noexcept;
+                         bool& was_woken, const unit::wait_record& why = {}) noexcept;
+  [[nodiscard]] bool has_waiters() const noexcept { // RACY
+    return !sides_[0].waiters.looks_empty() || !sides_[1].waiters.looks_empty() ||
+           !sides_[2].waiters.looks_empty();
+  }
   /// Somebody who was woken did not need all there was.
   void pass_on(direction d) noexcept;
 
@@ -95,6 +99,9 @@ class descriptor_record {
 [[nodiscard]] descriptor_record* record_of(int descriptor) noexcept;
 /// The same; null also if there is none yet.
 [[nodiscard]] descriptor_record* known_record_of(int descriptor) noexcept;
+
+/// Whether anybody waits for any descriptor in wait(). RACY while threads run; looks at all records.
+[[nodiscard]] bool anybody_waits() noexcept;
 
 /// In the child of fork(): nobody waits, nothing is registered.
 void forget_descriptors() noexcept;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <optional>
 #include <utility>
 
 namespace weft::io {
@@ -50,6 +51,10 @@ int epoll_source::poll() {
   for (int i = 0; i < count; ++i)
     deliver_event(events[static_cast<std::size_t>(i)]);
   return count;
+}
+
+bool epoll_source::has_waiters() const noexcept {
+  return anybody_waits();
 }
 
 void epoll_source::wait(sched::deadline until) {
@@ -99,6 +104,7 @@ int epoll_source::perform(const request& r, const limit& how_long) noexcept {
   bool was_woken = false;
   bool is_connecting = false;
   terminal_patience patience;
+  std::optional<shown_wait> shown;
   for (;;) {
     const std::uint32_t seen = record->edges(way);
     hints known = record->known();
@@ -130,9 +136,10 @@ int epoll_source::perform(const request& r, const limit& how_long) noexcept {
     if (patience.is_over(known))
       return take_what_is_there(r);
     const limit& this_time = patience.bounded(known, how_long);
-    if (error == 0)
-      error =
-          record->wait(way, seen, generation, this_time, was_woken); // SWITCH: may resume on another worker
+    if (!shown)
+      shown.emplace(r);
+    if (error == 0) // SWITCH: may resume on another worker
+      error = record->wait(way, seen, generation, this_time, was_woken, shown->record());
     if (error == ETIMEDOUT && this_time.until() != how_long.until())
       continue;
     if (error != 0)

@@ -25,6 +25,7 @@ class epoll_source : public source {
   [[nodiscard]] int descriptor() const noexcept override { return set_.descriptor(); }
   void abandon_after_fork() noexcept override { set_.abandon(); }
 
+  [[nodiscard]] bool has_waiters() const noexcept override;
   [[nodiscard]] int perform(const request& r, const limit& how_long) noexcept override;
   [[nodiscard]] mechanism kind() const noexcept override { return mechanism::epoll; }
 

@@ -14,6 +14,14 @@
 #include <unistd.h>
 
 namespace weft::io {
+
+// By these numbers `weft ps` names calls: weft/sched/inspection.cpp.
+static_assert(static_cast<int>(operation::read) == 0 && static_cast<int>(operation::write) == 1 &&
+              static_cast<int>(operation::receive) == 2 && static_cast<int>(operation::send) == 3 &&
+              static_cast<int>(operation::accept) == 4 && static_cast<int>(operation::connect) == 5 &&
+              static_cast<int>(operation::poll) == 6 && static_cast<int>(operation::open) == 7 &&
+              static_cast<int>(operation::sync) == 8 && static_cast<int>(operation::sync_data) == 9);
+
 namespace {
 
 template <class Call>

@@ -3,6 +3,9 @@
 // doing one: without waiting, waiting in the kernel, and (in the sources) suspending the thread.
 #pragma once
 
+#include "weft/os/clock.hpp"
+#include "weft/unit/wait_record.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <sys/socket.h>
@@ -50,6 +53,21 @@ enum class direction : std::uint8_t { in, out, any };
 /// Whether the blocking call does not wait either: MSG_DONTWAIT, urgent data, the error queue. The result of
 /// attempt() is the call's then.
 [[nodiscard]] bool never_waits(const request& r) noexcept;
+
+/// What debuggers are shown of a thread that waits for a request: in the frame of the wait.
+class shown_wait {
+ public:
+  explicit shown_wait(const request& r) noexcept
+      : call_{static_cast<std::uint32_t>(r.what), r.descriptor, os::coarse_now_ns()},
+        record_{unit::wait_kind::io, 0, &call_} {}
+  shown_wait(const shown_wait&) = delete;
+  shown_wait& operator=(const shown_wait&) = delete;
+  [[nodiscard]] const unit::wait_record& record() const noexcept { return record_; }
+
+ private:
+  const unit::io_wait call_;
+  const unit::wait_record record_;
+};
 
 /// What is known of a descriptor and spares system calls. RACY: a wrong hint costs a system call.
 struct hints {

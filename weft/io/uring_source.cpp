@@ -39,9 +39,12 @@ constexpr unsigned completions = 4096; // beyond that the kernel keeps them unti
 struct flight {
   base::spin_lock lock;
   sync::wait_queue waiters;
+  const request& asked; // of the caller, for debuggers
   bool is_done = false;
   int result = 0;
 
+  explicit flight(const request& r) noexcept : asked(r) {}
+  flight(const flight&) = delete;
   ~flight() { waiters.drain(lock); }
   void land(int with) noexcept {
     const std::scoped_lock held(lock);
@@ -63,6 +66,10 @@ class uring_source final : public epoll_source {
   void wait(sched::deadline until) override;
   int deliver() override;
   void abandon_after_fork() noexcept override;
+
+  [[nodiscard]] bool has_waiters() const noexcept override {
+    return epoll_source::has_waiters() || in_flight_.load(std::memory_order_relaxed) != 0;
+  }
   [[nodiscard]] mechanism kind() const noexcept override { return mechanism::uring; }
 
  private:
@@ -244,7 +251,7 @@ void uring_source::wait(sched::deadline until) {
 int uring_source::fly(const request& r) noexcept {
   if (const int injected = os::fault(os::fault_site::interrupted))
     return -injected;
-  flight f;
+  flight f(r);
   in_flight_.fetch_add(1, std::memory_order_release); // release: pairs with the acquire in reap()
   submit([&](io_uring_sqe* s) {
     fill(s, r);
@@ -252,7 +259,8 @@ int uring_source::fly(const request& r) noexcept {
   });
   sync::held_lock held(f.lock);
   if (!f.is_done) {
-    sync::waiter w;
+    const shown_wait shown(f.asked);
+    sync::waiter w(shown.record());
     static_cast<void>(f.waiters.wait(held, w, sched::no_deadline, {})); // SWITCH: may resume elsewhere
   }
   return f.result;

@@ -41,6 +41,8 @@ class WEFT_API waiting_source : public event_source {
   virtual int deliver() = 0;
   // Ends a wait() that is under way, or the next one.
   [[nodiscard]] virtual os::doorbell& bell() noexcept = 0;
+  // Whether an event could make somebody ready. RACY; a source that cannot tell says yes.
+  [[nodiscard]] virtual bool has_waiters() const noexcept { return true; }
   // Readable while there are events; for loops that are not Weft's.
   [[nodiscard]] virtual int descriptor() const noexcept = 0;
   // In the child of fork(): gives back what is shared with the parent. The object is leaked afterwards.

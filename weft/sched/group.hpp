@@ -104,6 +104,10 @@ class WEFT_API group {
   void expect_outsider() noexcept { outsiders_.fetch_add(1, std::memory_order_relaxed); }
   void outsider_is_done() noexcept { outsiders_.fetch_sub(1, std::memory_order_release); }
 
+  // Whether nobody waits for a timer, an event source or an outsider, in this moment and for ever if no
+  // thread runs. RACY while one does.
+  [[nodiscard]] bool nothing_can_come() noexcept;
+
   // Wakes one sleeping worker of the group so that it looks at event sources and timers.
   void wake() noexcept;
   // As wake(), if every sleeping worker would sleep beyond `at`. Where none sleeps the timekeeper is told.

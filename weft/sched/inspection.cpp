@@ -65,6 +65,7 @@ using weft::memory::stack_record;
 using weft::memory::stack_slab;
 using weft::sched::worker;
 using weft::unit::descriptor;
+using weft::unit::io_wait;
 using weft::unit::state;
 using weft::unit::technique_id;
 using weft::unit::wait_kind;
@@ -177,6 +178,9 @@ extern "C" [[gnu::used]] constinit const weft_debug_entry weft_debug_layout[] = 
   {"wait.kind", offsetof(wait_record, kind), nullptr},
   {"wait.displaced", offsetof(wait_record, displaced), nullptr},
   {"wait.object", offsetof(wait_record, object), nullptr},
+  {"io.call", offsetof(io_wait, call), nullptr},
+  {"io.descriptor", offsetof(io_wait, descriptor), nullptr},
+  {"io.since", offsetof(io_wait, since), nullptr},
 
   {"state:fresh", number(state::fresh), nullptr},
   {"state:posted", number(state::posted), nullptr},
@@ -221,6 +225,20 @@ extern "C" [[gnu::used]] constinit const weft_debug_entry weft_debug_layout[] = 
   {"wait:ABT_future", number(wait_kind::abt_future), nullptr},
   {"wait:ABT_barrier", number(wait_kind::abt_barrier), nullptr},
   {"wait:ABT_cond", number(wait_kind::abt_condition), nullptr},
+  {"wait:I/O", number(wait_kind::io), nullptr},
+  {"wait:blocking call", number(wait_kind::blocking_call), nullptr},
+
+  // Numbers of io::operation, which stands above this room; weft/io/request.cpp holds it to them.
+  {"call:read", 0, nullptr},
+  {"call:write", 1, nullptr},
+  {"call:recv", 2, nullptr},
+  {"call:send", 3, nullptr},
+  {"call:accept", 4, nullptr},
+  {"call:connect", 5, nullptr},
+  {"call:poll", 6, nullptr},
+  {"call:open", 7, nullptr},
+  {"call:fsync", 8, nullptr},
+  {"call:fdatasync", 9, nullptr},
   {"", 0, nullptr},
 };
 // clang-format on

@@ -50,10 +50,13 @@ const unit::wait_record* record_of(const descriptor& u) noexcept {
   return reinterpret_cast<const unit::wait_record*>(next);
 }
 
+bool is_waiting(const descriptor& u) noexcept {
+  const unit::state s = u.state.load();
+  return u.kind() == unit::kind_thread && (s == unit::state::blocked || s == unit::state::suspended);
+}
+
 void describe(descriptor& u) noexcept {
   const unit::state s = u.state.load();
-  if (s != unit::state::blocked && s != unit::state::suspended)
-    return;
   char name[400];
   if (&u == inspection::primary.load_acquire()) {
     std::snprintf(name, sizeof name, "of main()");
@@ -61,7 +64,10 @@ void describe(descriptor& u) noexcept {
     memory::describe_thread(&u, name, sizeof name);
   }
   const unit::wait_record* const why = record_of(u);
-  if (why != nullptr) {
+  if (why != nullptr && why->kind == unit::wait_kind::sleep) {
+    base::warn("  thread %s waits for the end of its sleep, at %lld ns", name,
+               static_cast<long long>(reinterpret_cast<std::intptr_t>(why->object)));
+  } else if (why != nullptr) {
     base::warn("  thread %s waits for %s %p", name, name_of(why->kind), why->object);
   } else {
     base::warn("  thread %s %s", name,
@@ -95,19 +101,44 @@ void simulation_report::waiting(const worker* w, bool is_host) noexcept {
   base::warn("  %s %s", who(w).text, on_loop ? "waits" : "waits in a call of the unit that it runs");
 }
 
-void simulation_report::threads() noexcept {
+namespace {
+
+// Calls action(u) for every thread that waits; forked calls are in no slab.
+template <class Action>
+void for_each_waiting(Action action) noexcept {
   using layout = memory::inspection;
+  const auto consider = [&action](descriptor& u) {
+    if (is_waiting(u))
+      action(u);
+  };
+  if (descriptor* const primary = inspection::primary.load_acquire())
+    consider(*primary);
   const void* const depot = &memory::object_cache<descriptor>::process_depot();
   const std::size_t first = at<std::size_t>(depot, layout::depot_first);
   for (const memory::object_home* home = at<memory::object_home*>(depot, layout::depot_homes);
        home != nullptr; home = home->next_all) {
     for (memory::object_slab* slab = home->slabs; slab != nullptr; slab = slab->next) {
       for (std::size_t i = 0; i < slab->carved; ++i)
-        describe(at<descriptor>(slab, first + i * sizeof(descriptor)));
+        consider(at<descriptor>(slab, first + i * sizeof(descriptor)));
     }
   }
-  if (descriptor* const primary = inspection::primary.load_acquire())
-    describe(*primary);
+}
+
+} // namespace
+
+void simulation_report::threads(unsigned most) noexcept {
+  for_each_waiting([&most](descriptor& u) {
+    if (most != 0) {
+      --most;
+      describe(u);
+    }
+  });
+}
+
+unsigned simulation_report::waiting_threads() noexcept {
+  unsigned count = 0;
+  for_each_waiting([&count](descriptor&) { ++count; });
+  return count;
 }
 
 void simulation_report::summary(const simulation::counts& c) noexcept {

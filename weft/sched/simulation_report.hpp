@@ -14,8 +14,11 @@ struct simulation_report {
   static void deadlock(std::uint64_t seed, std::uint64_t decisions, deadline now) noexcept;
   // One that waits.
   static void waiting(const worker* w, bool is_host) noexcept;
-  // Every thread that waits, and what for.
-  static void threads() noexcept;
+  // Every thread that waits, and what for; `most` at most. Also where all workers are parked, without a
+  // simulation.
+  static void threads(unsigned most = ~0U) noexcept;
+  // How many they are.
+  static unsigned waiting_threads() noexcept;
   static void summary(const simulation::counts& c) noexcept;
 };
 

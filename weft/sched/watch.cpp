@@ -108,6 +108,16 @@ int group::poll_sources() noexcept {
   return events;
 }
 
+bool group::nothing_can_come() noexcept {
+  if (outsiders_.load(std::memory_order_acquire) != 0 || earliest_timer() != no_deadline)
+    return false;
+  const sched::waiting_source* const source = waiting_source();
+  if (source != nullptr && source->has_waiters())
+    return false;
+  const std::unique_lock held(sources_lock_, std::try_to_lock);
+  return held.owns_lock() && sources_.empty();
+}
+
 void group::end_watch() noexcept {
   waiting_source()->deliver();
   watch_.give_up();

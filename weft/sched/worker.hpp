@@ -166,6 +166,7 @@ struct alignas(64) worker : worker_front {
   arch::context* loop = &base;        // where units that leave go: the loop, or a thread in run_child()
   unsigned expiries = 0;              // of the budget, at joins
   bool trimmed = false;               // memory was given back since it last had work
+  std::uint8_t standstill_looks = 0;  // that found kernel threads which may end, since then
   bool pick_oldest = false;           // the next decision goes to whoever waits longest
   unsigned woken = 0;                 // by timers, where the worker looks next: they come before all others
   bool woken_local = false;           // one of them stands in `local`

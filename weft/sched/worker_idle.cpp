@@ -3,12 +3,14 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "weft/base/knob.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/sched/group.hpp"
 #include "weft/sched/priority.hpp"
 #include "weft/sched/simulation.hpp"
+#include "weft/sched/standstill.hpp"
 #include "weft/sched/worker.hpp"
 
 namespace weft::sched {
@@ -25,6 +27,9 @@ constinit base::integer_knob idle_spin{"WEFT_IDLE_SPIN",
                                        "microseconds that an idle worker searches before it sleeps; more "
                                        "while its sleeps are short"};
 const base::knob_list worker_idle_knobs{idle_spin};
+
+// Weft's own spare kernel threads end after 5 s without work.
+constexpr deadline pauses_between_looks[] = {1'000'000'000, 6'000'000'000, 12'000'000'000};
 
 } // namespace
 
@@ -49,6 +54,7 @@ bool worker::has_visible_work() noexcept {
 void worker::give_memory_back() noexcept {
   constexpr std::size_t stacks_kept = 16;
   trimmed = true;
+  standstill_looks = 0;
   trims.fetch_add_acq_rel(1);
   stacks.trim(stacks_kept);
   descriptors.trim();
@@ -151,8 +157,12 @@ void worker::park() noexcept {
     note(trace::event::park, nullptr);
     deadline until = owner_group.sleep_until(*this);
     const deadline asleep = os::now_ns();
-    if (!trimmed)
+    if (!trimmed) {
       until = std::min(until, asleep + trim_after);
+    } else if (until == no_deadline && standstill_looks < std::size(pauses_between_looks)) {
+      if (standstill::look()) // kernel threads without work end by and by
+        until = asleep + pauses_between_looks[standstill_looks++];
+    }
     stands_still.store_relaxed(true);
     watched = sleep_parked(until);
     stands_still.store_relaxed(false); // what follows may wait for locks

@@ -12,7 +12,7 @@ bool sleep_until_deadline(sched::deadline until, const std::stop_token& stop) {
   if (until <= os::now_ns()) {
     return true;
   }
-  waiter w({unit::wait_kind::sleep, 0, nullptr});
+  waiter w({unit::wait_kind::sleep, 0, reinterpret_cast<const void*>(until)});
   return w.wait(until, stop) == wait_result::timed_out; // SWITCH: may resume on another worker
 }
 

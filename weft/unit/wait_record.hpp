@@ -27,13 +27,22 @@ enum class wait_kind : std::uint32_t {
   empty_channel, // to receive
   task_group,
   join,  // object: the unit
-  sleep, // no object
+  sleep, // object: when it ends, in nanoseconds of the monotonic clock
   place, // a suspended_thread
   delegator,
   eventual, // of the C API, as the rest
   abt_future,
   abt_barrier,
   abt_condition,
+  io,            // object: an io_wait
+  blocking_call, // on a spare kernel thread; no object
+};
+
+// A call of weft::io that waits.
+struct io_wait {
+  std::uint32_t call;       // an io::operation, by its number in the reader's table
+  std::int32_t descriptor;
+  std::int64_t since; // nanoseconds of the monotonic clock, to some milliseconds
 };
 
 struct wait_record {

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// A false alarm is worse than silence. So nothing is guessed from what threads wait for: who could wake one
+// at all is counted, and must be nobody. Kernel threads, signal handlers, timers and event sources are all
+// there is.
+#include "weft/sched/standstill.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "weft/base/assert.hpp"
+#include "weft/base/knob.hpp"
+#include "weft/os/kernel_thread.hpp"
+#include "weft/sched/group.hpp"
+#include "weft/sched/inspection.hpp"
+#include "weft/sched/simulation.hpp"
+#include "weft/sched/simulation_report.hpp"
+#include "weft/sched/worker.hpp"
+
+namespace weft::sched {
+namespace {
+
+enum : unsigned { say, abort_process, off };
+constexpr const char* words[] = {"say", "abort", "off"};
+constinit base::choice_knob what_to_do{
+    "WEFT_STANDSTILL", say, words,
+    "when all threads wait and nothing can wake one: say it once, abort the process after that, or nothing"};
+const base::knob_list standstill_knobs{what_to_do};
+
+constinit std::atomic<bool> was_said{false};
+
+struct workers_seen {
+  static constexpr unsigned most = 1024; // of more it is not worth to say anything
+  bool all_parked = true;
+  unsigned count = 0;
+  int kernel_threads[most] = {};
+};
+
+// Contexts: under the lock of the list of workers.
+void see(worker& w, void* argument) noexcept {
+  auto& seen = *static_cast<workers_seen*>(argument);
+  if (w.ended.load(std::memory_order_acquire))
+    return;
+  const idle_state s = w.spot.load();
+  const bool is_parked = s == idle_state::parked || s == idle_state::watching;
+  const bool is_asked = (w.attention.load_relaxed() & ~standing_attention) != 0;
+  if (!is_parked || is_asked || w.sleeps_until.load_relaxed() != no_deadline || w.on_idle != nullptr ||
+      seen.count == workers_seen::most || !w.owner_group.nothing_can_come()) {
+    seen.all_parked = false;
+    return;
+  }
+  seen.kernel_threads[seen.count++] = w.kernel_thread_id.load_relaxed();
+}
+
+bool is_worker(const workers_seen& seen, int id) noexcept {
+  for (unsigned i = 0; i < seen.count; ++i) {
+    if (seen.kernel_threads[i] == id)
+      return true;
+  }
+  return false;
+}
+
+// Three of Weft's own that wake nobody; the timekeeper only where timers are armed, and then some worker does
+// not sleep for good. Whoever else bears the name of one got it from its creator, and these
+// create none.
+bool wakes_nobody(const char* id) noexcept {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/self/task/%.20s/comm", id);
+  const int file = ::open(path, O_RDONLY | O_CLOEXEC);
+  char name[32] = {};
+  const ssize_t length = file >= 0 ? ::read(file, name, sizeof name - 1) : -1;
+  if (file >= 0)
+    ::close(file);
+  if (length <= 0)
+    return false;
+  for (const char* own : {"weft-monitor\n", "weft-control\n", "weft-time\n"}) {
+    if (std::strcmp(name, own) == 0)
+      return true;
+  }
+  return false;
+}
+
+// Whether each kernel thread of the process is a worker's, parked.
+bool only_workers(const workers_seen& seen) noexcept {
+  DIR* const tasks = ::opendir("/proc/self/task");
+  if (tasks == nullptr)
+    return false;
+  unsigned workers = 0;
+  bool others = false;
+  while (const dirent* entry = ::readdir(tasks)) {
+    const int id = std::atoi(entry->d_name);
+    if (id <= 0)
+      continue;
+    if (is_worker(seen, id)) {
+      ++workers;
+    } else if (!wakes_nobody(entry->d_name)) {
+      others = true;
+    }
+  }
+  ::closedir(tasks);
+  return !others && workers == seen.count;
+}
+
+// A handler may do anything, but those for faults: nobody runs who could have one.
+bool has_handlers() noexcept {
+  for (int number = 1; number <= SIGRTMAX; ++number) {
+    switch (number) {
+    case SIGSEGV:
+    case SIGBUS:
+    case SIGFPE:
+    case SIGILL:
+    case SIGTRAP:
+    case SIGABRT:
+    case SIGSYS:
+      continue;
+    default:
+      break;
+    }
+    struct sigaction now {};
+    if (::sigaction(number, nullptr, &now) == 0 && now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN)
+      return true;
+  }
+  return false;
+}
+
+void speak() noexcept {
+  const unsigned count = simulation_report::waiting_threads();
+  if (count == 0 || was_said.exchange(true, std::memory_order_relaxed))
+    return;
+  base::warn("all %u threads wait: no other kernel thread, timer, I/O or signal handler can wake one", count);
+  constexpr unsigned shown = 20;
+  simulation_report::threads(shown);
+  if (count > shown)
+    base::warn("  ... (all of them: weft ps %d)", static_cast<int>(::getpid()));
+  if (what_to_do.get() == abort_process)
+    std::abort();
+}
+
+} // namespace
+
+bool standstill::look() noexcept {
+  if (what_to_do.get() == off || was_said.load(std::memory_order_relaxed) || simulation::is_active())
+    return false;
+  workers_seen seen;
+  for_each_worker(&see, &seen);
+  // Who is not parked yet looks when he is.
+  if (!seen.all_parked || has_handlers())
+    return false;
+  if (!only_workers(seen))
+    return true; // some end by and by
+  speak();
+  return false;
+}
+
+} // namespace weft::sched
