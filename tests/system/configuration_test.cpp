@@ -9,7 +9,9 @@
 #include <iterator>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include <unistd.h>
 
@@ -78,18 +80,59 @@ TEST(configuration, quiet_unless_asked) {
   EXPECT_EQ(result.output, "workers 2\n");
 }
 
-TEST(configuration, a_bad_value_is_said_and_the_default_stays) {
-  const std::pair<const char*, const char*> bad[] = {
-      {"WEFT_POOLS", "swimming"}, {"WEFT_BIND", "perhaps"},  {"WEFT_STACK_SIZE", "16Q"},
-      {"WEFT_STACK_SIZE", "-1"},  {"WEFT_WORKERS", "many"},  {"WEFT_WORKERS", "99999999999999999999"},
-      {"WEFT_GUARD", "dog"},      {"WEFT_IDLE_SPIN", "1e99"}};
-  for (const auto& [name, value] : bad) {
-    SCOPED_TRACE(std::string(name) + "=" + value);
-    const auto result = weft::tests::run("use_a_little", {.environment = {{name, value}}, .argument = ""});
-    EXPECT_EQ(result.exit_code, 0) << result.describe();
-    const auto first = result.output.find(name);
-    EXPECT_NE(first, std::string::npos) << result.describe();
-    EXPECT_EQ(result.output.find(name, first + 1), std::string::npos) << "said twice: " << result.describe();
+// What the library prints of one knob: " NAME=value  # help; type; default value".
+struct printed_knob {
+  std::string line;
+  std::string type;
+};
+printed_knob printed(const std::string& output, const std::string& name) {
+  std::smatch found;
+  if (!std::regex_search(output, found, std::regex("\n?([ *] " + name + "=.*; ([^;\n]*); default [^;\n]*)")))
+    return {};
+  return {found[1], found[2]};
+}
+
+std::size_t lines_with(const std::string& output, const std::string& text) {
+  std::size_t count = 0;
+  std::istringstream in(output);
+  for (std::string line; std::getline(in, line);)
+    count += line.find(text) != std::string::npos ? 1 : 0;
+  return count;
+}
+
+// Values that are none of the knob's, by its type.
+std::vector<std::string> bad_values(const std::string& type) {
+  std::vector<std::string> bad = {"/no/such/folder/x", " ", "-"};
+  std::smatch range;
+  if (type == "text") // any file name is one
+    return {"/no/such/folder/x"};
+  if (std::regex_search(type, range, std::regex(R"(^(-?\d+)\.\.(\d+)( \(|$))"))) {
+    bad.push_back(std::to_string(std::stoll(range[1]) - 1));
+    bad.push_back(std::to_string(std::stoll(range[2]) + 1));
+    bad.insert(bad.end(), {"12x", "1e99", "16Q", "99999999999999999999"});
+  }
+  return bad;
+}
+
+// Of each knob that there is, whether or not the program comes to need it.
+TEST(configuration, every_bad_value_is_said_once_and_the_default_stays) {
+  const auto defaults =
+      weft::tests::run("use_a_little", {.environment = {{"WEFT_PRINT_CONFIG", "1"}}, .argument = ""});
+  for (const std::string& name : declared_knobs()) {
+    const printed_knob usual = printed(defaults.output, name);
+    ASSERT_FALSE(usual.line.empty()) << name << " is not in:\n" << defaults.output;
+    for (const std::string& value : bad_values(usual.type)) {
+      SCOPED_TRACE(name + "=" + value);
+      const auto quiet = weft::tests::run("use_a_little", {.environment = {{name, value}}, .argument = ""});
+      EXPECT_EQ(quiet.exit_code, 0) << quiet.describe();
+      EXPECT_EQ(lines_with(quiet.output, name), 1u) << quiet.describe();
+      EXPECT_EQ(lines_with(quiet.output, ""), 2u) << quiet.describe(); // that, and "workers"
+      if (usual.type == "text" || name == "WEFT_PRINT_CONFIG")
+        continue;
+      const auto told = weft::tests::run(
+          "use_a_little", {.environment = {{name, value}, {"WEFT_PRINT_CONFIG", "1"}}, .argument = ""});
+      EXPECT_EQ(printed(told.output, name).line, usual.line) << told.describe();
+    }
   }
 }
 

@@ -56,6 +56,17 @@ WEFT_SCENARIO(overflow_on_another_worker) {
     one.join();
   return 0;
 }
+// One frame, much larger than the guard, of which the part in the guard is touched first.
+[[gnu::noinline]] void function_of_a_large_frame() {
+  constexpr std::size_t size = 256 << 10;
+  [[maybe_unused]] volatile char frame[size]; // nothing is called: the frame begins far below the guard
+  for (std::size_t i = size; i-- > 0;)
+    frame[i] = 1;
+}
+WEFT_SCENARIO(overflow_by_one_frame) {
+  weft::thread({.stack_size = 16 << 10, .name = "glutton"}, [] { function_of_a_large_frame(); }).join();
+  return 0;
+}
 WEFT_SCENARIO(overflow_slight) {
   weft::thread({.stack_size = 16 << 10, .name = "glutton"}, [] { slightly_greedy_function(); }).join();
   return 0;
@@ -79,7 +90,7 @@ void expect_named(const weft::tests::outcome& result) {
 
 TEST(overflow, with_a_guard) {
   for (const char* guard : {"auto", "mprotect"}) {
-    for (const char* scenario : {"overflow_far", "overflow_on_another_worker"}) {
+    for (const char* scenario : {"overflow_far", "overflow_on_another_worker", "overflow_by_one_frame"}) {
       SCOPED_TRACE(std::string(guard) + " " + scenario);
       const auto result =
           weft::tests::run(scenario, {.environment = {{"WEFT_GUARD", guard}}, .argument = ""});

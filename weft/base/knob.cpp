@@ -88,11 +88,7 @@ knob::value knob::first_read() noexcept {
   // relaxed: only elects who writes value_ and who warns; the value itself goes through (K1)
   if (state_.compare_exchange_strong(expected, state::reading, std::memory_order_relaxed)) {
     if (given && !good) {
-      char type[128];
-      char shown[64];
-      print_type(type, sizeof type);
-      print_default(shown, sizeof shown);
-      warn("%s=%s is not one of %s; using %s", name_, spelling, type, shown);
+      say_bad(spelling);
     }
     value_ = result;
     // (K1) release: publishes value_; pairs with read()
@@ -100,6 +96,27 @@ knob::value knob::first_read() noexcept {
   }
   errno = saved_errno;
   return result;
+}
+
+void knob::check() noexcept {
+  const int saved_errno = errno;
+  const char* spelling = std::getenv(name_);
+  value ignored = default_;
+  if (spelling != nullptr && *spelling != '\0' && !parse(spelling, ignored)) {
+    say_bad(spelling);
+  }
+  errno = saved_errno;
+}
+
+void knob::say_bad(const char* spelling) noexcept {
+  if (said_bad_.exchange(true, std::memory_order_relaxed)) { // relaxed: elects who says it
+    return;
+  }
+  char type[128];
+  char shown[64];
+  print_type(type, sizeof type);
+  print_default(shown, sizeof shown);
+  warn("%s=%s is not one of %s; using %s", name_, spelling, type, shown[0] != '\0' ? shown : "none");
 }
 
 void knob::assign(value wanted) noexcept {
@@ -112,6 +129,7 @@ void knob::assign(value wanted) noexcept {
 
 void knob::reset() noexcept {
   value_ = default_;
+  said_bad_.store(false, std::memory_order_relaxed);      // relaxed: nobody reads it meanwhile
   state_.store(state::unread, std::memory_order_release); // release: pairs with read(), as (K2)
 }
 
@@ -124,7 +142,8 @@ bool knob::parse(const char* spelling, value& result) const noexcept {
   std::int64_t number = 0;
   switch (type_) {
   case kind::integer:
-    if (!parse_integer(spelling, bytes_, number) || number < low_ || number > high_) {
+    if (!parse_integer(spelling, bytes_, number) || number < low_ || number > high_ ||
+        (accepts_ != nullptr && !accepts_(number))) {
       return false;
     }
     result = value{number};
@@ -144,6 +163,9 @@ bool knob::parse(const char* spelling, value& result) const noexcept {
     }
     return false;
   case kind::text:
+    if (accepts_text_ != nullptr && !accepts_text_(spelling)) {
+      return false;
+    }
     result = value{spelling};
     return true;
   }
@@ -174,6 +196,10 @@ void knob::print_default(char* out, unsigned bytes) const noexcept {
 }
 
 void knob::print_type(char* out, unsigned bytes) const noexcept {
+  if (words_ != nullptr) {
+    std::snprintf(out, bytes, "%s", words_);
+    return;
+  }
   unsigned used = 0;
   switch (type_) {
   case kind::integer:
@@ -249,6 +275,13 @@ void warn_of_unknown() noexcept {
       warn("there is no environment variable %.*s; docs/guide/knobs.md and WEFT_PRINT_CONFIG=1 list those "
            "that are read",
            static_cast<int>(length), *each);
+  }
+}
+
+void check_all() {
+  // (K3) acquire: the knobs' next_ fields; pairs with list()
+  for (knob* each = all_knobs.load(std::memory_order_acquire); each != nullptr; each = each->next_) {
+    each->check();
   }
 }
 

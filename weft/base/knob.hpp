@@ -38,6 +38,8 @@ class WEFT_API knob {
   void reset() noexcept;
   // Puts the knob on print_all()'s list, once.
   void list() noexcept;
+  // Says it, once, if the environment has a bad value for this knob; reads nothing else.
+  void check() noexcept;
 
  protected:
   enum class kind : std::uint8_t { integer, boolean, choice, text };
@@ -67,12 +69,18 @@ class WEFT_API knob {
   bool bytes_ = false;
   const char* const* choices_ = nullptr;
   unsigned choice_count_ = 0;
+  // What no range says: which values are good, and in words. Null: all of the range, any text.
+  const char* words_ = nullptr;
+  bool (*accepts_)(std::int64_t number) = nullptr;
+  bool (*accepts_text_)(const char* text) = nullptr;
 
  private:
   friend WEFT_API void print_all(std::FILE* out);
   friend bool is_knob(const char* name, unsigned length) noexcept;
+  friend WEFT_API void check_all();
 
   value first_read() noexcept;
+  void say_bad(const char* spelling) noexcept;
   // False if `spelling` is not a value of this knob.
   bool parse(const char* spelling, value& result) const noexcept;
   void print(value shown, char* out, unsigned bytes) const noexcept;
@@ -82,6 +90,7 @@ class WEFT_API knob {
   kind type_;
   std::atomic<state> state_{state::unread};
   std::atomic<bool> listed_{false};
+  std::atomic<bool> said_bad_{false};
   value default_;
   value value_;
   knob* next_ = nullptr;
@@ -103,6 +112,13 @@ class integer_knob : public knob {
     low_ = range.low;
     high_ = range.high;
     bytes_ = scale == knob_scale::bytes;
+  }
+  // Of the range only what `accepts` says; `words`: which those are.
+  constexpr integer_knob(const char* name, std::int64_t initial, knob_range range, const char* words,
+                         bool (*accepts)(std::int64_t), const char* help)
+      : integer_knob{name, initial, range, knob_scale::count, help} {
+    words_ = words;
+    accepts_ = accepts;
   }
   std::int64_t get() noexcept { return read().integer; }
   // Overrides the environment; clamped to the range.
@@ -144,6 +160,13 @@ class text_knob : public knob {
  public:
   constexpr text_knob(const char* name, const char* initial, const char* help)
       : knob{name, help, kind::text, value{initial}} {}
+  // Not any text, but what `accepts` says; `words`: what that is.
+  constexpr text_knob(const char* name, const char* initial, const char* words, bool (*accepts)(const char*),
+                      const char* help)
+      : text_knob{name, initial, help} {
+    words_ = words;
+    accepts_text_ = accepts;
+  }
   const char* get() noexcept { return read().text; }
   // `wanted` must outlive the knob.
   void set(const char* wanted) noexcept { assign(value{wanted}); }
@@ -160,6 +183,10 @@ struct knob_list {
 // Every listed knob, sorted by name: value, type, default, help; a '*' marks those not at their default.
 // Contexts: thread, foreign kernel thread. Switches: never. Errors: none.
 WEFT_API void print_all(std::FILE* out);
+
+// knob::check() of every listed knob, also of those that this run will not read; the runtime calls it once at
+// start, so that a bad value is said then.
+WEFT_API void check_all();
 
 // print_all(stderr) if WEFT_PRINT_CONFIG=1; the runtime calls it once at start.
 WEFT_API void print_config_if_asked();

@@ -18,6 +18,7 @@ namespace weft::memory {
 namespace {
 
 constinit base::atomic<describe_function> describe_owner{nullptr};
+constinit base::atomic<running_stack_function> running_stack{nullptr};
 
 constinit std::mutex install_mutex;
 constinit bool installed = false; // guarded by install_mutex
@@ -67,7 +68,13 @@ void describe_stack(const stack_record& stack, char* buffer, std::size_t bytes) 
   }
 }
 
-// A fault is an overflow if it hits the guard of the very stack that the stack pointer is in.
+bool runs_on(const stack_record& stack) noexcept {
+  const running_stack_function running = running_stack.load_relaxed(); // relaxed: set before threads run
+  return running != nullptr && running() == &stack;
+}
+
+// A fault is an overflow if it hits the guard of the very stack that the stack pointer is in, or has left
+// downwards: by a frame that is larger than the guard, of which something lies in it.
 const stack_record* overflowed_stack(const siginfo_t& information, const void* context) noexcept {
   if (information.si_code <= 0) {
     return nullptr; // sent by kill(), sigqueue() or raise()
@@ -81,7 +88,8 @@ const stack_record* overflowed_stack(const siginfo_t& information, const void* c
   const stack_record* stack = slab->record(index);
   const std::uintptr_t pointer = stack_pointer_of(static_cast<const ucontext_t*>(context)->uc_mcontext);
   const auto lowest = reinterpret_cast<std::uintptr_t>(slab->stride_low(index));
-  if (pointer != 0 && (pointer < lowest || pointer > reinterpret_cast<std::uintptr_t>(stack))) {
+  if (pointer > reinterpret_cast<std::uintptr_t>(stack) ||
+      (pointer != 0 && pointer < lowest && !runs_on(*stack))) {
     return nullptr;
   }
   return stack;
@@ -171,6 +179,10 @@ bool read_names(const char* mangled, char* out, std::size_t bytes) noexcept {
 
 void set_describe_function(describe_function describe) noexcept {
   describe_owner.store_relaxed(describe); // relaxed: set before threads run
+}
+
+void set_running_stack_function(running_stack_function running) noexcept {
+  running_stack.store_relaxed(running); // relaxed: set before threads run
 }
 
 void describe_thread(void* owner, char* buffer, std::size_t bytes) noexcept {

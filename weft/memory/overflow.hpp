@@ -17,6 +17,12 @@ using describe_function = void (*)(void* owner, char* buffer, std::size_t bytes)
 // Contexts: any kernel thread, before threads run. Null: messages name the stack alone.
 WEFT_API void set_describe_function(describe_function describe) noexcept;
 
+// The stack of the thread that runs on the calling kernel thread; null: none, or unknown. SIGNAL-SAFE.
+using running_stack_function = const stack_record* (*)();
+
+// As set_describe_function(). Null: only a stack pointer in the stack itself tells whose fault it is.
+WEFT_API void set_running_stack_function(running_stack_function running) noexcept;
+
 // What that function writes of `owner`; nothing if there is none. Contexts: as the function's.
 WEFT_API void describe_thread(void* owner, char* buffer, std::size_t bytes) noexcept;
 

@@ -55,10 +55,17 @@ constinit base::integer_knob interval_knob{
 // Real-time signals are not for it: they queue, and a kernel thread that had no CPU for long would find all
 // its ticks at once, one handler upon the other.
 constexpr int last_standard_signal = 31;
+// KILL and STOP cannot be handled; to a fault a handler that switches away would return for ever.
+bool is_usable_signal(std::int64_t number) noexcept {
+  constexpr int not_these[] = {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS};
+  return std::find(std::begin(not_these), std::end(not_these), number) == std::end(not_these);
+}
+
 constinit base::integer_knob signal_knob{"WEFT_PREEMPTION_SIGNAL",
                                          SIGURG,
                                          {1, last_standard_signal},
-                                         base::knob_scale::count,
+                                         "1..31 but for 9, 19 and those of faults",
+                                         &is_usable_signal,
                                          "number of the signal that preempts; the default is one that "
                                          "debuggers let pass"};
 // In the order of tick_source.

@@ -133,10 +133,15 @@ void install_once() {
   static constinit base::once installed;
   installed([] {
     memory::set_describe_function(&describe_thread);
+    memory::set_running_stack_function([]() -> const memory::stack_record* {
+      const unit::descriptor* const running = sched::here().current;
+      return running != nullptr ? running->stack : nullptr;
+    });
     memory::install_handler();
     install_terminate_handler();
     install_fork_handlers();
     std::atexit(&stand_still_at_exit);
+    base::check_all();
     base::warn_of_unknown();
     base::print_config_if_asked();
   });

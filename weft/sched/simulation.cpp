@@ -34,8 +34,18 @@ namespace {
 
 using base::refuse;
 
+// A number, or random.
+bool is_seed(const char* text) noexcept {
+  if (std::string_view(text) == "random")
+    return true;
+  char* end = nullptr;
+  errno = 0;
+  static_cast<void>(std::strtoull(text, &end, 0));
+  return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0;
+}
+
 constinit base::text_knob seed_knob{
-    "WEFT_SIM", nullptr,
+    "WEFT_SIM", nullptr, "a number|random", &is_seed,
     "run all workers in turn on one kernel thread; a number, from which all choices follow, or random"};
 constinit base::boolean_knob trace_knob{"WEFT_SIM_TRACE", false,
                                         "print each choice of a simulation: who goes on, where and when"};
@@ -411,12 +421,7 @@ void tell(bool begins) noexcept {
 std::uint64_t parse_seed(const char* text) {
   if (std::string_view(text) == "random")
     return std::random_device{}();
-  char* end = nullptr;
-  errno = 0;
-  const std::uint64_t seed = std::strtoull(text, &end, 0);
-  if (*text < '0' || *text > '9' || *end != '\0' || errno != 0)
-    refuse(std::errc::invalid_argument, "weft: WEFT_SIM is neither a number nor random");
-  return seed;
+  return std::strtoull(text, nullptr, 0);
 }
 
 void print_at_exit() {

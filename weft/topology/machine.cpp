@@ -18,8 +18,12 @@
 namespace weft::topology {
 namespace {
 
+bool is_machine(const char* description) {
+  return machine::synthetic(description).size() != 0;
+}
+
 constinit base::text_knob synthetic_knob{
-    "WEFT_SYNTHETIC_TOPOLOGY", nullptr,
+    "WEFT_SYNTHETIC_TOPOLOGY", nullptr, "a description that hwloc understands", &is_machine,
     "pretend to run on this machine (hwloc synthetic description); for tests"};
 const base::knob_list machine_knobs{synthetic_knob};
 
@@ -97,12 +101,7 @@ struct machine::builder {
   static machine here() {
     const os::cpu_list& mask = first_mask();
     if (const char* description = synthetic_knob.get()) {
-      machine made_up = machine::synthetic(description);
-      if (made_up.size() != 0) {
-        return made_up;
-      }
-      base::warn("WEFT_SYNTHETIC_TOPOLOGY=%s is not understood by hwloc; using the real machine",
-                 description);
+      return machine::synthetic(description);
     }
     if (const owned_topology topology = load(nullptr)) {
       machine result = from(topology.get(), &mask);
