@@ -12,15 +12,22 @@
 namespace weft {
 
 // A pointer of each thread's own, null to begin with; deleted when its thread ends. As
-// boost::thread_specific_ptr. Contexts: thread, tasklet. Errors: the constructor throws std::system_error
-// when all 1024 keys are taken; reset() throws std::system_error(operation_not_permitted) on a kernel thread
-// that is no worker.
+// boost::thread_specific_ptr. The primary thread does not end: what it has put into a thread_specific is
+// deleted with that, if main, or a static destructor on main's stack, destroys it; else never. Whoever
+// destroys a thread_specific has his own value deleted; values that other threads still have are forgotten,
+// not deleted. A value that a destructor of a value sets is deleted in turn, four times over. Contexts:
+// thread, tasklet. Errors: the constructor throws std::system_error when all 1024 keys are taken; reset()
+// throws std::system_error(operation_not_permitted) on a kernel thread that is no worker.
 template <class T>
 class thread_specific {
  public:
   thread_specific() : thread_specific([](void* value) { delete static_cast<T*>(value); }) {}
-  explicit thread_specific(void (*destructor)(void*)) : key_(make_key(destructor)) {}
+  explicit thread_specific(void (*destructor)(void*)) : destructor_(destructor), key_(make_key(destructor)) {}
   ~thread_specific() {
+    if (T* const mine = sched::on_worker() ? get() : nullptr; mine != nullptr && destructor_ != nullptr) {
+      reset();
+      destructor_(mine);
+    }
     const sched::runtime_section in;
     unit::delete_key(key_);
   }
@@ -52,6 +59,7 @@ class thread_specific {
     return unit::make_key(destructor);
   }
 
+  void (*destructor_)(void*);
   unit::local_key key_;
 };
 

@@ -260,7 +260,8 @@ void end_to_taken(descriptor& next) noexcept {
   if (descriptor* joiner = host()) {
     w.handed = &next;
     w.current = &w.loop_unit;
-    arch::restore_with(*w.loop, [](void* u) { make_ready(*static_cast<descriptor*>(u)); }, joiner);
+    arch::restore_with(
+        *w.loop, [](void* u) { make_ready(*static_cast<descriptor*>(u)); }, joiner);
   }
   end_thread_slowly(&next);
 }
@@ -394,7 +395,14 @@ void put_back(descriptor& u) {
     if (w.hot != nullptr && u.home->same_family(*w.hot))
       u.home = w.hot;
   }
-  u.home->push(u); // GONE: u may run already
+  // Whoever makes a thread ready has nobody to tell (unlock() does), and nobody else holds the thread.
+  try {
+    u.home->push(u); // GONE: u may run already
+  } catch (const std::exception& error) {
+    base::panic("a thread that is ready is lost: do_push() of its pool has thrown: %s", error.what());
+  } catch (...) {
+    base::panic("a thread that is ready is lost: do_push() of its pool has thrown");
+  }
 }
 
 void require_thread(const char* what) {
@@ -459,7 +467,8 @@ void yield_to_loop() {
     w.stop_counting();
     w.current = &w.loop_unit;
     w.pick_oldest = true;
-    arch::swap_with(self.context, *w.loop, [](void* u) { put_back(*static_cast<descriptor*>(u)); }, &self);
+    arch::swap_with(
+        self.context, *w.loop, [](void* u) { put_back(*static_cast<descriptor*>(u)); }, &self);
     // SWITCH: may have resumed on another worker
   }
   act_on_requests(); // may unwind: what was caught before is back
@@ -506,7 +515,8 @@ bool yield_in_shared(worker& w) {
     return true;
   }
   self.state.block();
-  replace(w, self, *next, fresh, [](void* u) { put_back(*static_cast<descriptor*>(u)); }, &self);
+  replace(
+      w, self, *next, fresh, [](void* u) { put_back(*static_cast<descriptor*>(u)); }, &self);
   act_on_requests();
   return true;
 }
