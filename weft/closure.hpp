@@ -49,10 +49,10 @@ class closure {
 
   static void run_thread(unit::descriptor& u) {
     if constexpr (in_place && std::is_trivially_destructible_v<Callable>) {
-      in(u)();
+      std::move(in(u))();
     } else {
       const dropper at_end{u};
-      in(u)();
+      std::move(in(u))(); // once, as std::thread calls its copy
     }
   }
 

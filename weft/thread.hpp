@@ -171,7 +171,7 @@ class thread {
   }
   template <class Clock, class Duration>
   bool try_join_until(const std::chrono::time_point<Clock, Duration>& at, const std::stop_token& stop = {}) {
-    return try_join(sync::deadline_of(at), stop);
+    return sync::wait_by_clock(at, stop, [&](sched::deadline until) { return try_join(until, stop); });
   }
   // Until the thread ends or a stop is requested.
   bool join(const std::stop_token& stop) { return try_join(sched::no_deadline, stop); }
@@ -297,12 +297,20 @@ class jthread {
       : thread_(start(stop_, std::forward<F>(f), std::forward<Arguments>(arguments)...)) {}
   jthread(jthread&&) noexcept = default;
   jthread& operator=(jthread&& other) noexcept {
-    finish();
-    thread_ = std::move(other.thread_);
-    stop_ = std::move(other.stop_);
+    if (this != &other) { // LWG 3788: to itself, no effect
+      finish();
+      thread_ = std::move(other.thread_);
+      stop_ = std::move(other.stop_);
+    }
     return *this;
   }
   ~jthread() { finish(); }
+
+  void swap(jthread& other) noexcept {
+    std::swap(stop_, other.stop_);
+    thread_.swap(other.thread_);
+  }
+  friend void swap(jthread& a, jthread& b) noexcept { a.swap(b); }
 
   [[nodiscard]] bool joinable() const noexcept { return thread_.joinable(); }
   [[nodiscard]] thread::id get_id() const noexcept { return thread_.get_id(); }
@@ -312,6 +320,7 @@ class jthread {
   [[nodiscard]] std::stop_token get_stop_token() const noexcept { return stop_.get_token(); }
   bool request_stop() noexcept { return stop_.request_stop(); }
   thread& native() noexcept { return thread_; }
+  [[nodiscard]] static unsigned hardware_concurrency() noexcept { return thread::hardware_concurrency(); }
 
  private:
   template <class F, class... Arguments>

@@ -33,7 +33,8 @@ using model::runtime::seat;
 using model::runtime::who;
 using sync::wait_result;
 
-constexpr sched::deadline some_time = 1; // foreign kernel threads: may pass at any moment
+constexpr sched::deadline some_time =
+    sched::no_deadline - 1; // foreign kernel threads: may pass at any moment
 
 // --- condition variable ---
 

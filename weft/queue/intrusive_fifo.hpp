@@ -37,7 +37,7 @@ struct kept_size {
 template <class Size>
 class linked_fifo {
  public:
-  linked_fifo() noexcept {
+  constexpr linked_fifo() noexcept {
     ends_.next = &ends_;
     ends_.prev = &ends_;
   }
@@ -217,7 +217,7 @@ class linked_fifo {
     return count;
   }
 
-  link ends_;
+  link ends_{};
   [[no_unique_address]] Size size_;
 };
 

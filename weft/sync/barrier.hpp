@@ -19,7 +19,7 @@ namespace weft::sync {
 /// phases while anybody takes part; whoever is in the queue waits for the phase of `phase_`.
 class phases {
  public:
-  explicit phases(std::ptrdiff_t expected) noexcept : expected_(expected), left_(expected) {}
+  constexpr explicit phases(std::ptrdiff_t expected) noexcept : expected_(expected), left_(expected) {}
   ~phases() { waiters_.drain(lock_); }
 
   /// Counts arrivals into the current phase, which is written to `phase`; true if they were the last ones:
@@ -73,7 +73,7 @@ class barrier {
     std::uint64_t phase_;
   };
 
-  explicit barrier(std::ptrdiff_t expected, Completion completion = Completion())
+  constexpr explicit barrier(std::ptrdiff_t expected, Completion completion = Completion())
       : phases_(expected), completion_(std::move(completion)) {}
   barrier(const barrier&) = delete;
   barrier& operator=(const barrier&) = delete;
@@ -85,21 +85,24 @@ class barrier {
   /// `count`: 1 to what is left of the phase.
   [[nodiscard]] arrival_token arrive(std::ptrdiff_t count = 1) { return arrival_token(arrive(count, 0)); }
 
-  void wait(arrival_token&& token) { static_cast<void>(phases_.wait(token.phase_, sched::no_deadline, {})); }
+  void wait(arrival_token&& token) const {
+    static_cast<void>(phases_.wait(token.phase_, sched::no_deadline, {}));
+  }
   /// The forms that return bool: true when the token's phase is over; false if stopped or timed out before.
   /// The arrival counts in any case; the token can be waited with again.
-  [[nodiscard]] bool wait(arrival_token& token, const std::stop_token& stop) {
+  [[nodiscard]] bool wait(arrival_token& token, const std::stop_token& stop) const {
     return phases_.wait(token.phase_, sched::no_deadline, stop);
   }
   template <class Rep, class Period>
   [[nodiscard]] bool wait_for(arrival_token& token, const std::chrono::duration<Rep, Period>& length,
-                              const std::stop_token& stop = {}) {
+                              const std::stop_token& stop = {}) const {
     return phases_.wait(token.phase_, deadline_of(length), stop);
   }
   template <class Clock, class Duration>
   [[nodiscard]] bool wait_until(arrival_token& token, const std::chrono::time_point<Clock, Duration>& at,
-                                const std::stop_token& stop = {}) {
-    return phases_.wait(token.phase_, deadline_of(at), stop);
+                                const std::stop_token& stop = {}) const {
+    return wait_by_clock(at, stop,
+                         [&](sched::deadline until) { return phases_.wait(token.phase_, until, stop); });
   }
 
   void arrive_and_wait() { static_cast<void>(arrive_and_wait(std::stop_token())); }
@@ -127,7 +130,7 @@ class barrier {
     phases_.finish();
   }
 
-  phases phases_;
+  mutable phases phases_;
   [[no_unique_address]] Completion completion_;
 };
 

@@ -15,6 +15,15 @@ void condition_variable_any::enqueue(waiter& w) {
   waiters_.enqueue(w);
 }
 
+// Whoever has notified it meanwhile meant somebody who waits.
+void condition_variable_any::withdraw(waiter& w) noexcept {
+  if (w.decide(wait_result::stopped)) {
+    waiters_.leave(lock_, w);
+  } else {
+    notify(false);
+  }
+}
+
 void condition_variable_any::notify(bool all) noexcept {
   const sched::runtime_section in;
   const std::scoped_lock held(lock_);

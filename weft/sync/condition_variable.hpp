@@ -21,8 +21,8 @@ namespace weft::sync {
 /// lock after the waiter released it sees the count. Waiting: *Contexts*: thread, foreign kernel thread.
 /// *Switches*: may. *Errors*: std::system_error (operation_not_permitted from a tasklet; no timer could be
 /// had); the lock is held again then. Locking again must not throw (std::terminate). Requests to cancel a
-/// thread are not acted on. Notifying: *Contexts*: all but signal handlers. *Switches*: never. *Errors*:
-/// none.
+/// thread are not acted on. What unlock() throws passes, and the caller does not wait. Notifying: *Contexts*:
+/// all but signal handlers. *Switches*: never. *Errors*: none.
 class condition_variable_any {
  public:
   condition_variable_any() = default;
@@ -62,7 +62,12 @@ class condition_variable_any {
 
   template <class Lock, class Clock, class Duration>
   std::cv_status wait_until(Lock& lock, const std::chrono::time_point<Clock, Duration>& at) {
-    return status(wait_once(lock, deadline_of(at), {}));
+    wait_result how = wait_result::timed_out;
+    wait_by_clock(at, {}, [&](sched::deadline until) {
+      how = wait_once(lock, until, {});
+      return how != wait_result::timed_out;
+    });
+    return status(how);
   }
   template <class Lock, class Rep, class Period>
   std::cv_status wait_for(Lock& lock, const std::chrono::duration<Rep, Period>& length) {
@@ -71,7 +76,7 @@ class condition_variable_any {
   /// Until `done()` or the time has passed; returns done().
   template <class Lock, class Clock, class Duration, class Predicate>
   bool wait_until(Lock& lock, const std::chrono::time_point<Clock, Duration>& at, Predicate done) {
-    return wait_for_predicate(lock, deadline_of(at), {}, done);
+    return wait_for_predicate(lock, at, {}, done);
   }
   template <class Lock, class Rep, class Period, class Predicate>
   bool wait_for(Lock& lock, const std::chrono::duration<Rep, Period>& length, Predicate done) {
@@ -81,7 +86,7 @@ class condition_variable_any {
   template <class Lock, class Clock, class Duration, class Predicate>
   bool wait_until(Lock& lock, const std::stop_token& stop, const std::chrono::time_point<Clock, Duration>& at,
                   Predicate done) {
-    return wait_for_predicate(lock, deadline_of(at), stop, done);
+    return wait_for_predicate(lock, at, stop, done);
   }
   template <class Lock, class Rep, class Period, class Predicate>
   bool wait_for(Lock& lock, const std::stop_token& stop, const std::chrono::duration<Rep, Period>& length,
@@ -94,6 +99,12 @@ class condition_variable_any {
   wait_result wait_once(Lock& lock, sched::deadline until, const std::stop_token& stop) {
     waiter w({unit::wait_kind::condition, 0, this});
     enqueue(w);
+    try {
+      lock.unlock();
+    } catch (...) { // it was not held, say
+      withdraw(w);
+      throw;
+    }
     const relock<Lock> again{lock};
     return waiters_.finish(lock_, w, until, stop);
   }
@@ -101,7 +112,6 @@ class condition_variable_any {
  private:
   template <class Lock>
   struct relock {
-    explicit relock(Lock& l) : lock(l) { lock.unlock(); }
     ~relock() noexcept { lock.lock(); } // as the standard: if that throws, std::terminate
     Lock& lock;
   };
@@ -116,11 +126,19 @@ class condition_variable_any {
     return true;
   }
 
+  template <class Lock, class Clock, class Duration, class Predicate>
+  bool wait_for_predicate(Lock& lock, const std::chrono::time_point<Clock, Duration>& at,
+                          const std::stop_token& stop, Predicate& done) {
+    return wait_by_clock(at, stop,
+                         [&](sched::deadline until) { return wait_for_predicate(lock, until, stop, done); });
+  }
+
   static std::cv_status status(wait_result how) noexcept {
     return how == wait_result::timed_out ? std::cv_status::timeout : std::cv_status::no_timeout;
   }
 
   WEFT_API void enqueue(waiter& w);
+  WEFT_API void withdraw(waiter& w) noexcept;
   WEFT_API void notify(bool all) noexcept;
 
   base::spin_lock lock_;

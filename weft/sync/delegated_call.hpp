@@ -198,10 +198,6 @@ struct consumer_call {
   request::outcome operator()(server& s) noexcept { return execute_by<Consumer>(s, what); }
 };
 
-/// After a post to a full queue: whoever serves it may want this worker. Not a yield: a request to cancel the
-/// thread is not acted on. *Contexts*: all but signal handlers. *Switches*: may.
-WEFT_API void let_others_run();
-
 /// Between two looks for a request whose requester has drawn its ticket and not yet filled its slot: a dozen
 /// instructions of it are missing, unless its kernel thread has lost the CPU. `looks` counts from 1.
 /// *Contexts*: any. *Switches*: never.

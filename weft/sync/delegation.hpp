@@ -345,7 +345,7 @@ class delegation : private release_action<delegation<Consumer, Queue>> {
       release_slowly();
     }
     if (how.crowded) [[unlikely]] {
-      let_others_run();
+      let_others_run(); // whoever serves the queue may want this worker
     }
   }
 

@@ -43,7 +43,8 @@ class future_base {
   template <class Clock, class Duration>
   std::future_status wait_until(const std::chrono::time_point<Clock, Duration>& at,
                                 const std::stop_token& stop = {}) const {
-    return status(state_->ready() || state_->wait(deadline_of(at), stop));
+    return status(state_->ready() ||
+                  wait_by_clock(at, stop, [&](sched::deadline until) { return state_->wait(until, stop); }));
   }
 
  protected:
@@ -68,6 +69,7 @@ class [[nodiscard]] future : public future_base<R> {
 
   /// Waits for the result and takes it: valid() is false afterwards. Rethrows what the other side has set.
   R get() {
+    this->wait(); // if that throws, nothing is lost
     const state_reference<R> state = std::move(this->state_);
     state->wait_and_rethrow();
     if constexpr (std::is_reference_v<R>) {
@@ -122,6 +124,7 @@ class promise {
     }
   }
   void swap(promise& other) noexcept { std::swap(state_, other.state_); }
+  friend void swap(promise& a, promise& b) noexcept { a.swap(b); }
 
   [[nodiscard]] future<R> get_future() {
     if (!state_->retrieve()) {
@@ -155,6 +158,15 @@ class promise {
 template <class Signature>
 class packaged_task;
 
+namespace detail {
+template <class Function>
+struct signature_of;
+template <class Signature>
+struct signature_of<std::function<Signature>> {
+  using type = Signature;
+};
+} // namespace detail
+
 /// As std::packaged_task. A thread that exits or is cancelled inside the call leaves the task unsatisfied:
 /// its future reports broken_promise once the task is gone.
 template <class R, class... Arguments>
@@ -170,6 +182,7 @@ class packaged_task<R(Arguments...)> {
   packaged_task(packaged_task&&) noexcept = default;
   packaged_task& operator=(packaged_task&&) noexcept = default;
   void swap(packaged_task& other) noexcept { std::swap(*this, other); }
+  friend void swap(packaged_task& a, packaged_task& b) noexcept { a.swap(b); }
 
   [[nodiscard]] bool valid() const noexcept { return function_ != nullptr; }
   [[nodiscard]] future<R> get_future() { return current().get_future(); }
@@ -231,5 +244,11 @@ class packaged_task<R(Arguments...)> {
   std::unique_ptr<promise<R>> promise_;
   bool called_ = false;
 };
+
+/// As std::packaged_task's, and std::function's for function objects.
+template <class R, class... Arguments>
+packaged_task(R (*)(Arguments...)) -> packaged_task<R(Arguments...)>;
+template <class F, class Function = decltype(std::function(std::declval<F>()))>
+packaged_task(F) -> packaged_task<typename detail::signature_of<Function>::type>;
 
 } // namespace weft::sync

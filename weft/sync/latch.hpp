@@ -19,7 +19,7 @@ namespace weft::sync {
 /// std::system_error (operation_not_permitted from a tasklet; no timer could be had).
 class latch {
  public:
-  explicit latch(std::ptrdiff_t expected) noexcept : count_(expected) {}
+  constexpr explicit latch(std::ptrdiff_t expected) noexcept : count_(expected) {}
   latch(const latch&) = delete;
   latch& operator=(const latch&) = delete;
   ~latch() { waiters_.drain(lock_); }
@@ -44,7 +44,7 @@ class latch {
   template <class Clock, class Duration>
   [[nodiscard]] bool wait_until(const std::chrono::time_point<Clock, Duration>& at,
                                 const std::stop_token& stop = {}) const {
-    return try_wait() || wait(deadline_of(at), stop);
+    return try_wait() || wait_by_clock(at, stop, [&](sched::deadline until) { return wait(until, stop); });
   }
 
   void arrive_and_wait(std::ptrdiff_t by = 1) { static_cast<void>(meet(by, {})); }

@@ -74,6 +74,10 @@ void mcs_mutex::wait() {
 bool mcs_mutex::wait(sched::deadline until, const std::stop_token& stop) {
   const sched::runtime_section in;
   owner_.expect_other();
+  if (has_passed(until)) {
+    let_others_run(); // SWITCH: may resume on another worker
+    return try_lock();
+  }
   if (sched::on_worker()) {
     sched::require_thread("mcs_mutex::lock");
   }

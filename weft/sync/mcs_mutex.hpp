@@ -62,7 +62,7 @@ class mcs_mutex : private release_action<mcs_mutex> {
   template <class Clock, class Duration>
   [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& at,
                                     const std::stop_token& stop = {}) {
-    return try_lock() || wait(deadline_of(at), stop);
+    return try_lock() || wait_by_clock(at, stop, [&](sched::deadline until) { return wait(until, stop); });
   }
   void unlock() noexcept {
     owner_.clear();

@@ -66,7 +66,7 @@ class stored_release_mutex : private release_action<stored_release_mutex<OwnerRe
   template <class Clock, class Duration>
   [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& at,
                                     const std::stop_token& stop = {}) {
-    return try_lock() || wait(deadline_of(at), stop);
+    return try_lock() || wait_by_clock(at, stop, [&](sched::deadline until) { return wait(until, stop); });
   }
 
   /// Gives the mutex back. *Contexts*: any but signal handlers; the owner. *Switches*: never. *Errors*: none.

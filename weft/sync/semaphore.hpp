@@ -16,7 +16,7 @@ namespace weft::sync {
 /// are left only while nobody waits.
 class permits {
  public:
-  explicit permits(std::ptrdiff_t count) noexcept : count_(count) {}
+  constexpr explicit permits(std::ptrdiff_t count) noexcept : count_(count) {}
   ~permits() { waiters_.drain(lock_); }
 
   WEFT_API void release(std::ptrdiff_t count) noexcept;
@@ -42,7 +42,7 @@ class counting_semaphore {
   [[nodiscard]] static constexpr std::ptrdiff_t max() noexcept { return LeastMaximum; }
 
   /// `desired`: 0 to max().
-  explicit counting_semaphore(std::ptrdiff_t desired) noexcept : permits_(desired) {
+  constexpr explicit counting_semaphore(std::ptrdiff_t desired) noexcept : permits_(desired) {
     WEFT_ASSERT(desired >= 0 && desired <= max(), "permits of a semaphore out of range");
   }
   counting_semaphore(const counting_semaphore&) = delete;
@@ -69,7 +69,8 @@ class counting_semaphore {
   template <class Clock, class Duration>
   [[nodiscard]] bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& at,
                                        const std::stop_token& stop = {}) {
-    return permits_.try_acquire() || permits_.acquire(deadline_of(at), stop);
+    return permits_.try_acquire() ||
+           wait_by_clock(at, stop, [&](sched::deadline until) { return permits_.acquire(until, stop); });
   }
 
  private:

@@ -44,7 +44,7 @@ class shared_mutex {
   template <class Clock, class Duration>
   [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& at,
                                     const std::stop_token& stop = {}) {
-    return try_lock() || wait(deadline_of(at), stop);
+    return try_lock() || wait_by_clock(at, stop, [&](sched::deadline until) { return wait(until, stop); });
   }
   /// *Contexts*: all but signal handlers; the owner. *Switches*: never.
   WEFT_API void unlock() noexcept;
@@ -62,7 +62,8 @@ class shared_mutex {
   template <class Clock, class Duration>
   [[nodiscard]] bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& at,
                                            const std::stop_token& stop = {}) {
-    return try_lock_shared() || wait_shared(deadline_of(at), stop);
+    return try_lock_shared() ||
+           wait_by_clock(at, stop, [&](sched::deadline until) { return wait_shared(until, stop); });
   }
   WEFT_API void unlock_shared() noexcept;
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "weft/sync/sleep.hpp"
 
-#include "weft/os/clock.hpp"
-
 namespace weft::sync {
 
 bool sleep_until_deadline(sched::deadline until, const std::stop_token& stop) {
   if (stop.stop_requested()) {
     return false;
   }
-  if (until <= os::now_ns()) {
+  if (has_passed(until)) {
+    let_others_run(); // SWITCH: may resume on another worker
     return true;
   }
   waiter w({unit::wait_kind::sleep, 0, reinterpret_cast<const void*>(until)});

@@ -44,6 +44,14 @@ wait_result wait_queue::finish(held_lock& held, waiter& w, sched::deadline until
   return how;
 }
 
+void wait_queue::leave(base::spin_lock& lock, waiter& w) noexcept {
+  const sched::runtime_section in;
+  if (w.part()) { // (W5)
+    const std::scoped_lock held(lock);
+    remove(w);
+  }
+}
+
 void wait_queue::remove(waiter& w) noexcept {
   list_.remove(&w.link);
   size_.store_relaxed(size_.load_relaxed() - 1);

@@ -42,6 +42,8 @@ class WEFT_API wait_queue {
     size_.store_relaxed(size_.load_relaxed() + 1);
   }
   wait_result finish(base::spin_lock& lock, waiter& w, sched::deadline until, const std::stop_token& stop);
+  /// Of one that is decided, not by a notification, and never waits. *Contexts*: all but signal handlers.
+  void leave(base::spin_lock& lock, waiter& w) noexcept;
 
   /// Wakes the oldest waiter that has not given up by itself; false if there is none. `prepare(waiter&)` runs
   /// before each attempt, because the waiter is gone afterwards. Lock held. *Contexts*: all but signal

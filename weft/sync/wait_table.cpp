@@ -77,6 +77,10 @@ bool lock_slowly(mutex_word& word, std::uint32_t displaced, sched::deadline unti
   if (owner_may_be_running() && spin(word, mark)) {
     return true;
   }
+  if (has_passed(until)) {
+    let_others_run(); // SWITCH: may resume on another worker
+    return take_word(word, arch::stack_mark());
+  }
   if (sched::on_worker()) {
     sched::require_thread("mutex::lock");
   }

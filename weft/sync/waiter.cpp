@@ -27,6 +27,8 @@ std::size_t waiter::offset_of_link() noexcept {
 
 wait_result waiter::wait(sched::deadline until, const std::stop_token& stop) {
   const sched::runtime_section in;
+  if (has_passed(until)) [[unlikely]]
+    return pass(stop);
   if (sched::on_worker())
     sched::require_thread("this wait");
   else
@@ -48,6 +50,14 @@ wait_result waiter::wait(sched::deadline until, const std::stop_token& stop) {
   } // the callback has returned or will never run
   if (until != sched::no_deadline && unit_ != nullptr)
     sched::timer_queue::disarm(*this);
+  return static_cast<wait_result>(state_.load()); // (W2)
+}
+
+// Nobody need be woken: the thread has not left.
+wait_result waiter::pass(const std::stop_token& stop) {
+  if (!is_decided())
+    let_others_run(); // SWITCH: may resume on another worker
+  decide(stop.stop_requested() ? wait_result::stopped : wait_result::timed_out);
   return static_cast<wait_result>(state_.load()); // (W2)
 }
 

@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cstdint>
 #include <stop_token>
+#include <type_traits>
 
 #include "weft/base/atomic.hpp"
 #include "weft/base/export.hpp"
@@ -56,6 +57,32 @@ sched::deadline deadline_of(const std::chrono::duration<Rep, Period>& length) {
   return detail::deadline_in(detail::wide_ns(length));
 }
 
+// Whether a limit leaves no time to wait: such a wait lets others run once, and looks.
+inline bool has_passed(sched::deadline until) noexcept {
+  return until != sched::no_deadline && until <= os::now_ns();
+}
+
+// Calls `wait(deadline)` until it says true, or a stop is requested, or `at` has come by its own clock. The
+// user's clocks may go slower than ours, or be set: then there is time left when the deadline has passed.
+// What is left of the library's own clocks is computed once.
+template <class Clock, class Duration, class Wait>
+bool wait_by_clock(const std::chrono::time_point<Clock, Duration>& at, const std::stop_token& stop,
+                   Wait wait) {
+  constexpr bool is_ours =
+      std::is_same_v<Clock, std::chrono::steady_clock> || std::is_same_v<Clock, std::chrono::system_clock>;
+  bool done = wait(deadline_of(at));
+  if constexpr (!is_ours) {
+    while (!done && !stop.stop_requested() && Clock::now() < at)
+      done = wait(deadline_of(at));
+  }
+  return done;
+}
+
+// As this_thread::yield(), but a request to cancel the thread is not acted on; a kernel thread that is no
+// worker gives its CPU away, a tasklet does nothing. Contexts: all but signal handlers. Switches: may.
+// Errors: none.
+WEFT_API void let_others_run();
+
 // Ownership: the waiting thread's frame. `link` and what a primitive adds belong to the primitive's lock.
 // Whoever decides must not touch the waiter afterwards (GONE), so take it out of its list first.
 class WEFT_API waiter final : private sched::timer {
@@ -68,9 +95,10 @@ class WEFT_API waiter final : private sched::timer {
   void* tag = nullptr;   // the primitive's
   unit::wait_record why; // set before wait()
 
-  // Blocks until decided. Contexts: thread, foreign kernel thread. Switches: may. Errors: before anything has
-  // changed: std::system_error (operation_not_permitted from a tasklet; no timer could be had). The waiter
-  // may be in a list then. Once only.
+  // Blocks until decided. If the time has passed already, others run once and then it is over: in a tasklet
+  // too, and no timer is needed. Contexts: thread, foreign kernel thread. Switches: may. Errors: before
+  // anything has changed: std::system_error (operation_not_permitted from a tasklet; no timer could be had).
+  // The waiter may be in a list then. Once only.
   wait_result wait(sched::deadline until = sched::no_deadline, const std::stop_token& stop = {});
 
   // Decides the wait; true for the first caller, whose waiter wakes. Contexts: all but signal handlers.
@@ -93,6 +121,7 @@ class WEFT_API waiter final : private sched::timer {
  private:
   static std::size_t offset_of_link() noexcept;
   void on_expiry() noexcept override { decide(wait_result::timed_out); }
+  wait_result pass(const std::stop_token& stop);
   void sleep(sched::deadline until);
   void sleep_on_kernel_thread(sched::deadline until) noexcept;
 

@@ -114,6 +114,12 @@ alignas(64) constinit sched::worker_front others{};
 } // namespace
 } // namespace weft::model::runtime
 
+namespace weft::sync {
+void let_others_run() {
+  model::runtime::not_modelled("let_others_run");
+}
+} // namespace weft::sync
+
 namespace weft::sched {
 
 using model::runtime::not_modelled;

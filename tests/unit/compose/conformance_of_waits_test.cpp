@@ -2,9 +2,9 @@
 // What every runtime promises of waiting, composed or compiled: run over all pages.
 #include "tests/unit/compose/pages.hpp"
 
-#include <cstring>
 #include <array>
 #include <atomic>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <numeric>
