@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT
 // What `weft ps` and the gdb commands look at: one thread in each state, or a deadlock. Prints "ready" when
 // all stand where they belong, and then does not change until it is killed. An argument says which.
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <thread>
@@ -78,6 +84,13 @@ void states() {
   t.push_back(start("at-channel", [] { static_cast<void>(channel.receive()); }));
   t.push_back(start("at-place", [] { place.wait_with([] { return true; }); }));
   t.push_back(start("asleep", [] { weft::this_thread::sleep_for(std::chrono::hours(1)); }));
+  static int ends[2];
+  if (::pipe(ends) != 0)
+    std::abort();
+  t.push_back(start("at-pipe", [] {
+    char byte;
+    weft::io::read(ends[0], &byte, 1);
+  }));
   t.push_back(start("suspended", [] { weft::this_thread::suspend(); }));
   t.push_back(start("joins", [] { start("joined", [] { none.acquire(); }).join(); }));
   t.push_back(start("yields", [] {
@@ -86,6 +99,42 @@ void states() {
   }));
   let_others_come();
   t.push_back(start("fresh", [] {}));
+  stay();
+}
+
+weft::mutex of_the_receiver;
+
+void hold_and_receive(int connection) {
+  const std::scoped_lock held(of_the_receiver);
+  char byte;
+  weft::io::recv(connection, &byte, 1, 0);
+}
+
+// Threads in calls that wait for the kernel, one of them without a name.
+void calls() {
+  const int listening = weft::io::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in here{};
+  here.sin_family = AF_INET;
+  here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof here;
+  auto* const address = reinterpret_cast<sockaddr*>(&here);
+  int ends[2];
+  if (::bind(listening, address, size) != 0 || ::listen(listening, 5) != 0 ||
+      ::getsockname(listening, address, &size) != 0 || ::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+    std::abort();
+  const int connection = weft::io::socket(AF_INET, SOCK_STREAM, 0);
+  weft::io::connect(connection, address, size);
+  const int accepted = weft::io::accept(listening, nullptr, nullptr);
+  std::vector<weft::thread> t;
+  t.emplace_back(hold_and_receive, accepted);
+  let_others_come();
+  t.push_back(start("wants", [] { const std::scoped_lock held(of_the_receiver); }));
+  t.push_back(
+      start("accepts", [listening] { static_cast<void>(weft::io::accept(listening, nullptr, nullptr)); }));
+  t.push_back(start("polls", [&ends] { weft::io::poll(ends[0], POLLIN); }));
+  t.push_back(
+      start("blocks", [] { weft::blocking([] { std::this_thread::sleep_for(std::chrono::hours(1)); }); }));
+  let_others_come();
   stay();
 }
 
@@ -213,6 +262,8 @@ int main(int count, char** arguments) {
   const char* which = count > 1 ? arguments[1] : "";
   if (std::strcmp(which, "states") == 0)
     states();
+  if (std::strcmp(which, "calls") == 0)
+    calls();
   if (std::strcmp(which, "deadlock") == 0)
     deadlock<weft::mutex>();
   if (std::strcmp(which, "recursive") == 0)
@@ -233,7 +284,7 @@ int main(int count, char** arguments) {
     return busy();
   std::fprintf(
       stderr,
-      "usage: %s states|deadlock|recursive|MCS mutex|shared mutex|hosted|forked|inherited|many|busy\n",
+      "usage: %s states|calls|deadlock|recursive|MCS mutex|shared mutex|hosted|forked|inherited|many|busy\n",
       arguments[0]);
   return 2;
 }

@@ -6,7 +6,9 @@ Weft: all is read by the table weft_debug_layout (docs/design/inspection.md), li
 of tools/weft/units.cpp and waits.cpp.
 """
 import bisect
+import os
 import struct
+import time
 
 import gdb
 import gdb.unwinder
@@ -47,6 +49,23 @@ def text(at, most):
 
 def symbol_at(at):
     return gdb.execute(f'info symbol {at:#x}', to_string=True).split(' in section')[0].strip()
+
+
+def first_argument(text):
+    """The first argument of a template, of which "name<" has been cut off."""
+    depth = 0
+    for i, c in enumerate(text):
+        if c in ',>' and depth == 0:
+            return text[:i]
+        depth += (c in '<({') - (c in '>)}')
+    return text
+
+
+def live_process():
+    """The id of the process, if it runs here; None: a core, or one that is elsewhere."""
+    inferior = gdb.selected_inferior()
+    kind = getattr(getattr(inferior, 'connection', None), 'type', '')
+    return inferior.pid if kind == 'native' else None
 
 
 class Layout:
@@ -141,10 +160,13 @@ class Unit:
             self.kind_of_wait = layout.names.get(('wait', layout.field(record, 'wait.kind', 4)), '?')
             self.displaced = layout.field(record, 'wait.displaced', 4)
             self.object = layout.field(record, 'wait.object')
-        self.waits, self.on, self.owner, self.hosts = '', None, '', False
+        self.waits, self.on, self.owner, self.hosts, self.function = '', None, '', False, ''
 
     def title(self):
-        return f'#{self.number}' + (f' "{self.name}"' if self.name else '')
+        if self.name:
+            return f'#{self.number} "{self.name}"'
+        function = self.function if len(self.function) <= 40 else self.function[:37] + '...'
+        return f'#{self.number}' + (f' ({function})' if function not in ('', '-') else '')
 
     def where(self, workers):
         if self.worker:
@@ -196,6 +218,7 @@ class Program:
             self.units.append(u)
             self.by_address[at] = u
             u.number = len(self.units)
+            u.function = self.function(u)
 
     def read_slabs(self):
         field, layout = self.layout.field, self.layout
@@ -269,6 +292,10 @@ class Program:
         if u.kind_of_wait == 'end of':
             u.on = self.by_address.get(u.object)
             u.waits += ' ' + (u.on.title() if u.on else hex(u.object))
+        elif u.kind_of_wait == 'sleep':
+            u.waits += self.until(u.object)
+        elif u.kind_of_wait == 'I/O':
+            u.waits = self.call(u.object)
         elif u.object:
             u.waits += f' {u.object:#x}'
         shared = u.kind_of_wait.startswith('shared mutex')
@@ -278,6 +305,27 @@ class Program:
             u.on, u.owner = self.owners[u.object]
             if shared and u.owner == 'nobody':
                 u.owner = 'readers, or nobody'
+
+    def until(self, at):
+        if at >= 2 ** 63 - 1:
+            return ''
+        if live_process() is None:
+            return f' until {at / 1e9:.1f} s of CLOCK_MONOTONIC'
+        return f', {max(at / 1e9 - time.clock_gettime(time.CLOCK_MONOTONIC), 0):.1f} s more'
+
+    def call(self, record):
+        """A call of weft::io, from its unit::io_wait."""
+        layout, process = self.layout, live_process()
+        descriptor = layout.field(record, 'io.descriptor', 4)
+        since = layout.field(record, 'io.since') / 1e9
+        said = f'{layout.names.get(("call", layout.field(record, "io.call", 4)), "?")} of {descriptor}'
+        if process is None:
+            return f'{said} since {since:.1f} s of CLOCK_MONOTONIC'
+        try:
+            said += f' ({os.readlink(f"/proc/{process}/fd/{descriptor}")})'
+        except OSError:
+            pass
+        return f'{said}, for {max(time.clock_gettime(time.CLOCK_MONOTONIC) - since, 0):.1f} s'
 
     def find_joins(self):
         for u in self.units:
@@ -351,12 +399,19 @@ class Program:
     def function(self, u):
         """The name of what the unit was given to run."""
         own = self.layout.field(u.operations, 'operations.name_at')
-        if own:
-            return symbol_at(number(u.at + own))
         label = text(self.layout.field(u.operations, 'operations.label'), 1024)
+        function = number(u.at + own) if own else 0
+        if function:
+            name = symbol_at(function)
+            if not label or not name.startswith('No symbol'):
+                return name
         _, found, callable_type = label.partition('Callable = ')
-        if found or label:
-            return callable_type[:callable_type.rfind(']')] if found else label
+        if found:
+            callable_type = callable_type[:callable_type.rfind(']')]
+            bound = 'weft::base::bound_call<'
+            return first_argument(callable_type[len(bound):]) if callable_type.startswith(bound) else callable_type
+        if label:
+            return label
         for field in 'operations.name', 'operations.run':
             at = self.layout.field(u.operations, field)
             if at:
@@ -497,7 +552,7 @@ class Threads(Command):
             joins = u.waits.startswith('end of')
             rows.append((str(u.number), hex(u.at), u.name or '-', u.state, u.where(program.workers),
                          u.technique if u.kind == 'thread' else u.kind, u.waits or '-',
-                         u.on.title() if u.on and not joins else u.owner or '-', program.function(u)[:60]))
+                         u.on.title() if u.on and not joins else u.owner or '-', u.function[:60]))
         print_table(rows)
         print_circles(program.circles())
 

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 
 #include "tools/weft/target.hpp"
 
@@ -27,6 +28,21 @@ std::string reason(pid_t pid, int error) {
                  "/proc/sys/kernel/yama/ptrace_scope forbids it (run this as root or set it to 0)";
   }
   return who + " cannot be stopped: " + std::strerror(error);
+}
+
+// Whether a kernel thread is dead and only its number is kept.
+bool is_zombie(pid_t id) {
+  std::ifstream file("/proc/" + std::to_string(id) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const std::size_t name = text.rfind(')'); // which may have blanks and brackets in it
+  return name != text.npos && name + 2 < text.size() && (text[name + 2] == 'Z' || text[name + 2] == 'X');
+}
+
+// Whether it still has memory: of a process that dies this goes first.
+bool has_memory(pid_t pid) {
+  std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
+  return maps.peek() != std::ifstream::traits_type::eof();
 }
 
 // The kernel threads of the process now.
@@ -60,8 +76,12 @@ class live_target final : public target {
   bool read(address from, void* to, std::size_t size) override {
     const iovec local{to, size};
     const iovec remote{reinterpret_cast<void*>(from), size};
-    return process_vm_readv(pid_, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size);
+    const ssize_t got = process_vm_readv(pid_, &local, 1, &remote, 1, 0);
+    has_ended_ = has_ended_ || (got < 0 && errno == ESRCH); // killed: not even a stopped process is safe
+    return got == static_cast<ssize_t>(size);
   }
+  [[nodiscard]] pid_t process() const noexcept override { return pid_; }
+  [[nodiscard]] bool has_ended() const noexcept override { return has_ended_ || !has_memory(pid_); }
 
  private:
   struct stopped {
@@ -76,6 +96,8 @@ class live_target final : public target {
       for (const pid_t id : list_threads(pid_))
         found = stop(id) || found;
     }
+    if (stopped_.empty())
+      throw failure("process " + std::to_string(pid_) + " has ended");
   }
 
   // False: it is stopped already, or has ended.
@@ -83,8 +105,10 @@ class live_target final : public target {
     if (std::any_of(stopped_.begin(), stopped_.end(), [id](const stopped& s) { return s.id == id; }))
       return false;
     if (ptrace(PTRACE_SEIZE, id, nullptr, nullptr) != 0) {
-      if (errno == ESRCH && id != pid_)
+      const int error = errno;
+      if (error == ESRCH || is_zombie(id)) // main() may have left its kernel thread before the others
         return false;
+      errno = error;
       throw failure(reason(pid_, errno));
     }
     int status = 0;
@@ -112,7 +136,8 @@ class live_target final : public target {
     dwfl_ = dwfl_begin(&callbacks);
     if (dwfl_ == nullptr || dwfl_linux_proc_report(dwfl_, pid_) != 0 ||
         dwfl_report_end(dwfl_, nullptr, nullptr) != 0)
-      throw failure("the modules of process " + std::to_string(pid_) + " cannot be read");
+      throw failure(!has_memory(pid_) ? "process " + std::to_string(pid_) + " has ended"
+                                      : "the modules of process " + std::to_string(pid_) + " cannot be read");
   }
 
   struct alignas(16) user_regs {
@@ -120,6 +145,7 @@ class live_target final : public target {
   };
 
   pid_t pid_;
+  bool has_ended_ = false;
   std::vector<stopped> stopped_;
 };
 

@@ -7,7 +7,6 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
-#include <map>
 #include <memory>
 
 #include "tools/weft/backtrace.hpp"
@@ -23,13 +22,6 @@ struct ps_options {
   bool deadlocks = false;
   std::size_t frames = 64;
 };
-
-// A function's name without its arguments, where those would fill the line.
-std::string shorten(std::string text, std::size_t most) {
-  if (text.size() > most)
-    text = text.substr(0, most - 3) + "...";
-  return text;
-}
 
 pid_t process_id(const std::string& digits) {
   pid_t id = 0;
@@ -103,7 +95,7 @@ class report {
     r.push_back(w.what.empty() ? "-" : w.what);
     const bool joins = w.what.starts_with("end of");
     r.push_back(w.on != nobody && !joins ? title(units_, w.on) : w.owner.empty() ? "-" : w.owner);
-    r.push_back(shorten(function_of(i), 60));
+    r.push_back(shorten(u.function, 60));
     return r;
   }
 
@@ -122,35 +114,6 @@ class report {
         add("%-*s  ", static_cast<int>(widths[i]), r[i].c_str());
       add("%s\n", r.back().c_str());
     }
-  }
-
-  // The name of what the unit was given to run.
-  const std::string& function_of(std::size_t i) {
-    const unit_info& u = units_.units()[i];
-    const std::uint64_t own = pointer(u.operations, "operations.name_at");
-    const address function = own != 0 ? target_.get<address>(u.at + own).value_or(0) : 0;
-    auto [place, fresh] = functions_.try_emplace(own != 0 ? function : u.operations);
-    if (fresh)
-      place->second = own != 0 ? target_.describe(function, false).function : named_by(u.operations);
-    return place->second;
-  }
-
-  address pointer(address object, const char* field) {
-    return object == 0 ? 0 : target_.get<address>(object + table_.number(field)).value_or(0);
-  }
-
-  std::string named_by(address operations) {
-    constexpr const char* mark = "Callable = ";
-    const std::string label = target_.text(pointer(operations, "operations.label"), 1024);
-    if (const std::size_t at = label.find(mark); at != std::string::npos)
-      return label.substr(at + std::strlen(mark), label.rfind(']') - at - std::strlen(mark));
-    if (!label.empty())
-      return label;
-    for (const char* field : {"operations.name", "operations.run"}) {
-      if (const address at = pointer(operations, field))
-        return target_.describe(at, false).function;
-    }
-    return operations == 0 ? "-" : "main";
   }
 
   void print_backtraces() {
@@ -202,14 +165,22 @@ class report {
   const waits waits_;
   unwinder unwinder_;
   std::string text_;
-  std::map<address, std::string> functions_; // by operations, or by their own
 };
 
 std::string look_at(const ps_options& options) {
   const bool is_process = options.what.find_first_not_of("0123456789") == std::string::npos;
   const std::unique_ptr<target> of =
       is_process ? stop_process(process_id(options.what)) : open_core(options.what, options.executable);
-  return report(*of, options).text();
+  std::string text;
+  try {
+    text = report(*of, options).text();
+  } catch (const failure&) {
+    if (!of->has_ended())
+      throw;
+  }
+  if (of->has_ended())
+    throw failure("process " + options.what + " has ended while it was read");
+  return text;
 }
 
 int run_ps(const ps_options& options) {

@@ -51,12 +51,15 @@ class target {
 
   // Copies `size` bytes from `from`; false if that is not to be had, `to` is unspecified then.
   virtual bool read(address from, void* to, std::size_t size) = 0;
+  // The process, if it runs; 0: a core.
+  [[nodiscard]] virtual pid_t process() const noexcept { return 0; }
+  // Whether it has ended since it was opened, so that what was read of it is worth nothing.
+  [[nodiscard]] virtual bool has_ended() const noexcept { return false; }
   [[nodiscard]] const std::vector<kernel_thread>& kernel_threads() const noexcept { return kernel_threads_; }
 
   // A T, or nothing if its memory cannot be read.
   template <class T>
-    requires std::is_trivially_copyable_v<T>
-  std::optional<T> get(address from) {
+  requires std::is_trivially_copyable_v<T> std::optional<T> get(address from) {
     T value;
     if (!read(from, &value, sizeof value))
       return std::nullopt;

@@ -3,6 +3,8 @@
 // free objects; calls that were forked, whose descriptors lie in their creators' frames, by the stacks.
 #include "tools/weft/units.hpp"
 
+#include "tools/weft/functions.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <unordered_set>
@@ -11,7 +13,8 @@ namespace weft::tool {
 
 class process_units::reader {
  public:
-  reader(target& of, const layout& table, process_units& into) : target_(of), table_(table), into_(into) {}
+  reader(target& of, const layout& table, process_units& into)
+      : target_(of), table_(table), into_(into), functions_(of, table) {}
 
   void run() {
     read_workers();
@@ -134,6 +137,7 @@ class process_units::reader {
       u.pool_of = home->second;
     u.join_word = field<address>(bytes, "unit.join");
     u.operations = field<address>(bytes, "unit.operations");
+    u.function = functions_.of(at, u.operations);
     u.stack = field<address>(bytes, "unit.stack");
     if (const auto extension = field<address>(bytes, "unit.extension");
         extension != 0 && (traits & n("trait.extended")) != 0)
@@ -250,6 +254,7 @@ class process_units::reader {
   target& target_;
   const layout& table_;
   process_units& into_;
+  functions functions_;
   std::unordered_map<address, int> pools_; // of workers, by number
   std::unordered_set<address> accounted_;  // it is known what they wait for
   const address primary_ = pointer(table_.root("root.primary")).value_or(0);

@@ -38,6 +38,7 @@ struct unit_info {
   address stack_top = 0;
   address join_word = 0;
   address operations = 0;
+  std::string function;     // that it was given to run
   bool has_context = false; // sp, fp and pc say where it goes on
   address sp = 0;
   address fp = 0;

@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
+#include <limits>
 #include <unordered_set>
+
+#include "weft/os/clock.hpp"
 
 namespace weft::tool {
 namespace {
@@ -19,7 +22,15 @@ bool is(const layout& table, const unit_info& u, const char* kind) {
   return u.announced && table.name_of("wait", u.wait_kind) == kind;
 }
 
+double seconds(std::int64_t ns) {
+  return static_cast<double>(ns) / 1e9;
+}
+
 } // namespace
+
+std::string shorten(const std::string& text, std::size_t most) {
+  return text.size() > most ? text.substr(0, most - 3) + "..." : text;
+}
 
 std::string hexadecimal(address at) {
   char text[32];
@@ -28,12 +39,17 @@ std::string hexadecimal(address at) {
 }
 
 std::string title(const process_units& units, std::size_t unit) {
-  const std::string& name = units.units()[unit].name;
-  return "#" + std::to_string(unit + 1) + (name.empty() ? "" : " \"" + name + "\"");
+  const unit_info& u = units.units()[unit];
+  const std::string number = "#" + std::to_string(unit + 1);
+  if (!u.name.empty())
+    return number + " \"" + u.name + "\"";
+  constexpr std::size_t most = 40; // of a function's name, which is the next best
+  return number + (u.function.empty() || u.function == "-" ? "" : " (" + shorten(u.function, most) + ")");
 }
 
 waits::waits(target& of, const layout& table, const process_units& units)
-    : target_(of), table_(table), units_(units), waits_(units.units().size()) {
+    : target_(of), table_(table), units_(units), waits_(units.units().size()), descriptors_(of.process()),
+      now_(os::now_ns()) {
   index_stacks();
   for (std::size_t i = 0; i < waits_.size(); ++i)
     explain(i);
@@ -52,7 +68,11 @@ void waits::explain(std::size_t index) {
   if (!u.announced)
     return;
   w.what = table_.name_of("wait", u.wait_kind);
-  if (is(table_, u, "end of")) {
+  if (is(table_, u, "sleep")) {
+    w.what += until(static_cast<std::int64_t>(u.object));
+  } else if (is(table_, u, "I/O")) {
+    w.what = call_of(u.object);
+  } else if (is(table_, u, "end of")) {
     w.on = units_.at(u.object);
     w.what += w.on != nobody ? " " + title(units_, w.on) : " " + hexadecimal(u.object);
   } else if (u.object != 0) {
@@ -64,6 +84,38 @@ void waits::explain(std::size_t index) {
     w.on = o.unit;
     w.owner = shared && o.other == no_mark ? "readers, or nobody" : o.other;
   }
+}
+
+// ", 12.3 s more", of a clock that goes on; of a core, where it would stand then.
+std::string waits::until(std::int64_t at) const {
+  char text[64] = "";
+  if (at == std::numeric_limits<std::int64_t>::max())
+    return text;
+  if (target_.process() != 0) {
+    std::snprintf(text, sizeof text, ", %.1f s more", std::max(seconds(at - now_), 0.0));
+  } else {
+    std::snprintf(text, sizeof text, " until %.1f s of CLOCK_MONOTONIC", seconds(at));
+  }
+  return text;
+}
+
+// "recv of 7 (tcp 127.0.0.1:80, peer 127.0.0.1:4711), for 3.2 s", from a unit::io_wait.
+std::string waits::call_of(address record) {
+  const auto call = target_.get<std::uint32_t>(record + table_.number("io.call"));
+  const auto descriptor = target_.get<std::int32_t>(record + table_.number("io.descriptor"));
+  const auto since = target_.get<std::int64_t>(record + table_.number("io.since"));
+  if (!call || !descriptor || !since)
+    return "I/O";
+  std::string text = table_.name_of("call", *call) + " of " + std::to_string(*descriptor);
+  if (const std::string what = descriptors_.describe(*descriptor); !what.empty())
+    text += " (" + what + ")";
+  char time[64];
+  if (target_.process() != 0) {
+    std::snprintf(time, sizeof time, ", for %.1f s", std::max(seconds(now_ - *since), 0.0));
+  } else {
+    std::snprintf(time, sizeof time, " since %.1f s of CLOCK_MONOTONIC", seconds(*since));
+  }
+  return text + time;
 }
 
 // The join word of a unit names the thread that waits for its end.

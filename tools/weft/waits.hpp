@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/weft/descriptors.hpp"
 #include "tools/weft/units.hpp"
 
 namespace weft::tool {
@@ -42,6 +43,8 @@ class waits {
   void find_joins();
   void find_hosts();
   void explain(std::size_t unit);
+  [[nodiscard]] std::string until(std::int64_t at) const;
+  [[nodiscard]] std::string call_of(address record);
   void index_stacks();
   const owner& owner_of(address mutex);
   [[nodiscard]] owner follow_marks(address mutex) const;
@@ -52,13 +55,17 @@ class waits {
   const layout& table_;
   const process_units& units_;
   std::vector<wait_info> waits_;
+  descriptors descriptors_;
+  const std::int64_t now_;
   std::vector<stack_range> stacks_;                               // by `low`
   std::map<std::pair<address, address>, std::size_t> on_mutexes_; // (stack, mutex) -> who waits
   std::unordered_map<address, owner> owners_;                     // of mutexes
 };
 
-// "#3" or "#3 \"name\"": numbers start at 1.
+// "#3 \"name\"", or with its function, "#3 (work)": numbers start at 1.
 std::string title(const process_units& units, std::size_t unit);
 std::string hexadecimal(address at);
+// Not longer than `most`.
+std::string shorten(const std::string& text, std::size_t most);
 
 } // namespace weft::tool
