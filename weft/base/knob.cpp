@@ -263,7 +263,7 @@ void warn_of_unknown() noexcept {
   constexpr const char* others[] = {
       "WEFT_STRESS_",      "WEFT_SOAK",   "WEFT_FUZZ_",        "WEFT_MODEL_",  "WEFT_RANDOM_",
       "WEFT_SIMULATION_",  "WEFT_STATE_", "WEFT_CONFORMANCE_", "WEFT_KMEANS_", "WEFT_TEST_",
-      "WEFT_IDLE_SECONDS", "WEFT_BUILD",  "WEFT_TREE"};
+      "WEFT_IDLE_SECONDS", "WEFT_BUILD",  "WEFT_TREE",         "WEFT_WAITS_",  "WEFT_NO_INSTALL",   "WEFT_HTTP_"};
   for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
     if (std::strncmp(*each, ours, sizeof ours - 1) != 0)
       continue;

@@ -81,8 +81,9 @@ worker& user_mode::wait_as_captive(carrier& mine) noexcept {
 worker* user_mode::wait_for_worker() noexcept {
   if (block_ == nullptr && !is_ours(*unit_.home))
     return nullptr;
+  enter_as_it_is();
   may_go_alone_ = alone::where_it_waits;
-  return &enter_keeping_block();
+  return &come_back();
 }
 
 // --- alone ---

@@ -237,7 +237,16 @@ void user_mode::end(descriptor& u) {
   base::panic("a thread was continued after its end");
 }
 
+// Whoever goes on in the runtime needs a worker, also one that was sent on alone from the wait for it.
 worker& user_mode::enter_keeping_block() noexcept {
+  worker* w = &enter_as_it_is();
+  while (is_away())
+    w = &come_back();
+  return *w;
+}
+
+// The caller may be away still.
+worker& user_mode::enter_as_it_is() noexcept {
   entering_.store_relaxed(1); // relaxed: for handlers on this kernel thread
   void* const w = block_ != nullptr
                       ? arch::weft_enter_runtime_from_block(place_of_here(), place_of_own_block())
@@ -246,7 +255,7 @@ worker& user_mode::enter_keeping_block() noexcept {
   auto& entered = *static_cast<worker*>(w);
   WEFT_ASSERT(entered.is_here(), "a thread came into the runtime of another kernel thread's worker");
   entered.user_mode_serial.store_relaxed(0);
-  return is_away() ? come_back() : entered;
+  return entered;
 }
 
 worker& user_mode::enter_runtime() noexcept {

@@ -179,6 +179,7 @@ class WEFT_API user_mode : public os::on_own_heap {
   [[nodiscard]] bool has_block() const noexcept {
     return kind_ == preemption::own_tls || kind_ == preemption::bound_tls;
   }
+  worker& enter_as_it_is() noexcept;
   void give_block_back(worker& w) noexcept;
   void finish() noexcept;
   void finish_running() noexcept;
