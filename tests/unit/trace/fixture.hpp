@@ -44,8 +44,7 @@ struct fake_worker {
 
 // Runs check_timeline.py, which fails the test if the file is not well formed; returns its counts.
 inline std::map<std::string, long> contents(const std::string& path) {
-  const std::string script = std::filesystem::path(__FILE__).parent_path() / "check_timeline.py";
-  std::FILE* pipe = ::popen(("python3 '" + script + "' '" + path + "'").c_str(), "r");
+  std::FILE* pipe = ::popen(("python3 '" WEFT_CHECK_TIMELINE "' '" + path + "'").c_str(), "r");
   std::map<std::string, long> counts;
   char line[256];
   while (pipe != nullptr && std::fgets(line, sizeof line, pipe) != nullptr) {
