@@ -303,7 +303,10 @@ TEST_P(twin_socket, gone_in_the_middle_of_a_write) {
         }
         for (int i = 0; i < 3; ++i)
           t.write(p[0], "x");
-        t.read(p[0], 1);
+        // A reset Unix socket gives its error to the write that waits for room, or to nobody if that finds
+        // room at the same moment: which, the kernel decides anew each time.
+        if (reads_all || kind.name != std::string("a Unix stream"))
+          t.read(p[0], 1);
       });
     }
   });
