@@ -455,8 +455,9 @@ TEST_P(twin_socket, refused) {
   expect_same("Unix", [&](twin& t) {
     sockaddr_un at{};
     at.sun_family = AF_UNIX;
-    std::memcpy(at.sun_path + 1, "weft-io-twin", 12); // in the abstract name space
-    const std::size_t size = offsetof(sockaddr_un, sun_path) + 13;
+    const std::string name = "weft-io-twin-" + std::to_string(::getpid()); // other processes test as well
+    name.copy(at.sun_path + 1, name.size());                              // in the abstract name space
+    const std::size_t size = offsetof(sockaddr_un, sun_path) + 1 + name.size();
     const int client = plain_socket(AF_UNIX, SOCK_STREAM);
     t.connect(client, &at, size);
     t.connect(client, &at, size);
