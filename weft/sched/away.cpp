@@ -121,6 +121,8 @@ bool user_mode::let_one_go_alone(worker& w) noexcept {
   for (const auto& p : w.main_scheduler->pools()) {
     if (!is_ours(*p) || (p->single_consumer() && !p->owned_by(w)))
       continue;
+    if (p->owned_by(w))
+      p->drain(w); // who came back from elsewhere waits in the inbox, and a pool looks there last
     for (std::size_t left = p->size(); left != 0; --left) {
       descriptor* const u = p->pop_oldest(w);
       if (u == nullptr)

@@ -116,17 +116,22 @@ template <class Mutex>
 void contend() {
   start_and_settle();
   Mutex lock;
-  std::atomic<bool> held{false};
+  std::atomic<bool> held{false}, comes{false};
   thread_attributes holder;
   holder.name = "holder";
   thread holds(holder, [&] {
     const std::scoped_lock mine(lock);
     held.store(true);
+    while (!comes.load()) // however slow the machine is
+      this_thread::sleep_for(1ms);
     this_thread::sleep_for(5ms);
   });
   while (!held.load())
     this_thread::yield();
-  thread waits([&] { const std::scoped_lock mine(lock); });
+  thread waits([&] {
+    comes.store(true);
+    const std::scoped_lock mine(lock);
+  });
   waits.join();
   holds.join();
   const trace::summary s = trace::stop_and_summarise();

@@ -52,6 +52,7 @@ INSTANTIATE_TEST_SUITE_P(each, short_of_kernel_threads,
 TEST_P(short_of_kernel_threads, first_use_says_so) {
   constexpr std::uint64_t most = 100;
   std::uint64_t nth = 1;
+  int failures_without_error = 0;
   for (bool hit = true; hit; ++nth) {
     ASSERT_LT(nth, most);
     SCOPED_TRACE(nth);
@@ -70,7 +71,9 @@ TEST_P(short_of_kernel_threads, first_use_says_so) {
     }
     hit = os::fault_hits(os::fault_site::thread_create) != 0;
     os::disarm_faults();
-    EXPECT_EQ(failed, hit);
+    // But for the kernel thread that sees to timers: without it they are late, which is said once.
+    failures_without_error += hit && !failed;
+    EXPECT_LE(failures_without_error, 1);
     if (made)
       made->join();
     EXPECT_NO_THROW(computing(0).join());
