@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Waiting for a group. The last member's decrement happens under the lock, and a waiter takes that lock
-// before it lets the group go: so the lock is free, and nobody will touch the group, when wait() returns.
+// Waiting for a group. The last member's decrement happens under the lock, and the destructor takes that lock
+// before it lets the group go: so nobody touches the group after it, whoever was let go destroys it.
 #include "weft/task_group.hpp"
 
 #include <mutex>
@@ -17,6 +17,7 @@ task_group::~task_group() {
     if (pending_.load_acquire() != 0)
       std::terminate();
   }
+  waiters_.drain(lock_); // the last member may be at the end of letting go
 }
 
 void task_group::keep(std::exception_ptr error) noexcept {

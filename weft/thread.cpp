@@ -217,9 +217,9 @@ std::size_t stack_left() noexcept {
 }
 
 void migrate_to(weft::pool& target) {
-  const sched::runtime_section in;
-  sched::require_thread("migrate_to");
+  sched::require_thread("migrate_to"); // what is thrown needs the user's heap, so not in the runtime
   sched::request_migration(*sched::here().current, target);
+  const sched::runtime_section in;
   sched::act_on_requests();
 }
 

@@ -24,15 +24,19 @@ void request_cancel(descriptor& u) {
 }
 
 void request_migration(descriptor& u, pool& target, unit::migration_callback callback, void* argument) {
-  const runtime_section in;
   if (u.state.load() == unit::state::finished ||
       (u.traits.load_relaxed() & (unit::not_cancellable | unit::embedded)) != 0) {
     throw std::system_error(std::make_error_code(std::errc::invalid_argument),
                             "weft: this unit has ended or may not migrate");
   }
-  if (!unit::request_migration(u, {&target, callback, argument})) {
+  const auto request = [&] {
+    const runtime_section in;
+    return unit::request_migration(u, {&target, callback, argument});
+  };
+  if (!request()) {
     throw std::system_error(std::make_error_code(std::errc::invalid_argument), "weft: this unit has ended");
   }
+  const runtime_section in;
   // A unit that waits in a pool need not wait for its turn there.
   worker* w = on_worker() ? &here() : nullptr;
   if (pool* from = u.home; from != nullptr && !u.has(unit::pinned) && from->remove(u, w))

@@ -5,14 +5,19 @@
 
 #include <atomic>
 #include <stdexcept>
+#include <string_view>
 
+#include "weft/arch/sanitizer.hpp"
 #include "weft/weft.hpp"
 
 namespace {
 
 using namespace weft;
 
+// Sanitizers' calls stand before those that end the process, and hide them (docs/design/known-gaps.md).
 WEFT_API_SUITE(cancel_where_nothing_is_thrown);
+
+constexpr bool is_sanitized = std::string_view(arch::sanitizer::name) != "none";
 
 struct polite {
   std::atomic<int>& yields;
@@ -62,15 +67,21 @@ void expect_it_ends(Turn turn, bool yields_between = true) {
 }
 
 TEST_P(cancel_where_nothing_is_thrown, in_a_destructor) {
+  if (is_sanitized)
+    GTEST_SKIP() << "not seen there";
   expect_it_ends([](std::atomic<int>& yields) { const polite p{yields}; });
 }
 
 TEST_P(cancel_where_nothing_is_thrown, in_a_function_that_lets_nothing_out) {
+  if (is_sanitized)
+    GTEST_SKIP() << "not seen there";
   expect_it_ends([](std::atomic<int>& yields) { yields_without_throwing(yields); });
   expect_it_ends([](std::atomic<int>& yields) { yields_inlined(yields); });
 }
 
 TEST_P(cancel_where_nothing_is_thrown, in_a_destructor_while_an_exception_flies) {
+  if (is_sanitized)
+    GTEST_SKIP() << "not seen there";
   expect_it_ends([](std::atomic<int>& yields) {
     try {
       const polite p{yields};
@@ -81,6 +92,8 @@ TEST_P(cancel_where_nothing_is_thrown, in_a_destructor_while_an_exception_flies)
 }
 
 TEST_P(cancel_where_nothing_is_thrown, in_a_destructor_within_a_handler) {
+  if (is_sanitized)
+    GTEST_SKIP() << "not seen there";
   expect_it_ends([](std::atomic<int>& yields) {
     try {
       throw 1;
@@ -92,6 +105,8 @@ TEST_P(cancel_where_nothing_is_thrown, in_a_destructor_within_a_handler) {
 
 // The destructor itself can be left by an exception; and what handles others is none.
 TEST_P(cancel_where_nothing_is_thrown, but_thrown_where_it_can_be) {
+  if (is_sanitized)
+    GTEST_SKIP() << "not seen there";
   struct lets_out {
     std::atomic<int>& yields;
     ~lets_out() noexcept(false) {
@@ -112,6 +127,8 @@ TEST_P(cancel_where_nothing_is_thrown, but_thrown_where_it_can_be) {
 
 // All of the thread lets nothing out: it ends by itself.
 TEST_P(cancel_where_nothing_is_thrown, never_in_one_that_cannot_end_so) {
+  if (is_sanitized)
+    GTEST_SKIP() << "not seen there";
   std::atomic<bool> asked{false};
   bool ended = false;
   thread t([&]() noexcept {
