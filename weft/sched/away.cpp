@@ -81,7 +81,9 @@ worker& user_mode::wait_as_captive(carrier& mine) noexcept {
 worker* user_mode::wait_for_worker() noexcept {
   if (block_ == nullptr && !is_ours(*unit_.home))
     return nullptr;
-  enter_as_it_is();
+  worker& w = enter_as_it_is();
+  if (!is_away()) // another tick came before this one's handler had got here, and it has a worker
+    return &w;
   may_go_alone_ = alone::where_it_waits;
   return &come_back();
 }
