@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The switch on x86-64 (System V). A context is five words in the descriptor, never on the stack: a swap
 // therefore leaves the stack pointer and the red zone alone, needs no CFI adjustment, and is as good an
-// unwind point as the call site itself. The contract of every function stands in weft/arch/README.md; why it
-// looks so, in docs/design/switch.md.
+// unwind point as the call site itself. Contract: weft/arch/README.md. Reasons: docs/design/switch.md.
 #pragma once
 
 #include <atomic>
@@ -507,11 +506,10 @@ class fp_control {
     if (differ(mxcsr_, mxcsr) || x87_ != x87) [[unlikely]]
       load(mxcsr, x87);
   }
-  [[gnu::cold, gnu::noinline]] static void load(const std::uint32_t& wanted,
-                                                const std::uint16_t& x87) noexcept {
+  [[gnu::cold, gnu::noinline]] static void load(const std::uint32_t& to, const std::uint16_t& x87) noexcept {
     std::uint32_t mxcsr;
     asm volatile("stmxcsr %0" : "=m"(mxcsr));
-    mxcsr = (wanted & ~63U) | (mxcsr & 63U);
+    mxcsr = (to & ~63U) | (mxcsr & 63U);
     asm volatile("ldmxcsr %0\n\tfldcw %1" : : "m"(mxcsr), "m"(x87));
   }
   std::uint32_t mxcsr_;
@@ -548,8 +546,7 @@ class fp_control {
   return zero;
 }
 
-// Takes one from `count`; whether it is below zero then. Two instructions, for which gcc sometimes takes
-// five.
+// Takes one from `count`; whether it is below zero then. Two instructions, where gcc may take five.
 [[gnu::always_inline]] inline bool count_down(std::int32_t& count) noexcept {
   bool negative;
   asm("subl $1, %0" : "+m"(count), "=@ccs"(negative));
