@@ -91,6 +91,8 @@ group::~group() {
     stop_and_join(**it);
   for (auto& w : members_)
     w->timers.move_to(timers_left_behind());
+  // The timekeeper may have found a timer here and be about to tell the group, under the lock of the list.
+  for_each_worker([](worker&, void*) {}, nullptr);
   timekeeper::leave_group();
   delete waiting_source_.load(std::memory_order_acquire);
 }

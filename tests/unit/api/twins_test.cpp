@@ -220,6 +220,8 @@ struct touchy {
 };
 
 TYPED_TEST(twins, copies_that_throw_leave_a_promise_unsatisfied) {
+  if (arch::sanitizer::watches_atomics && std::is_same_v<TypeParam, of_std>)
+    GTEST_SKIP() << "std::call_once() under ThreadSanitizer stays locked after an exception";
   typename TypeParam::template promise<touchy> p;
   auto f = p.get_future();
   const touchy bad(true, false);
