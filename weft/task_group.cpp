@@ -4,6 +4,7 @@
 #include "weft/task_group.hpp"
 
 #include <mutex>
+#include <utility>
 
 #include "weft/sched/switch.hpp"
 #include "weft/sched/user_mode.hpp"
@@ -39,20 +40,25 @@ void task_group::one_ended() noexcept {
     let_all_go();
 } // GONE: *this, once the lock is free
 
-// The error goes with the first one who asks for it: whoever is let go need not look at the group again,
-// which another of them may have destroyed.
+// The error moves to the first one who asks for it: whoever is let go need not look at the group again, which
+// another of them may have destroyed. It moves, so that no second reference is left that would free it here.
 void task_group::let_all_go() noexcept {
-  bool given = false;
-  const auto give = [&](sync::waiter& w) {
-    auto* const wanted = static_cast<std::exception_ptr*>(w.tag);
-    given = wanted != nullptr && error_ != nullptr;
-    if (given)
-      *wanted = error_;
+  std::exception_ptr* lent = nullptr; // where the error is while it is not known whether that one is let go
+  const auto take_back = [&] {
+    if (lent != nullptr)
+      error_ = std::move(*std::exchange(lent, nullptr));
   };
-  while (waiters_.notify_one(give)) {
-    if (given)
-      error_ = nullptr;
-  }
+  const auto give = [&](sync::waiter& w) {
+    take_back(); // the one before gives up by itself
+    auto* const wanted = static_cast<std::exception_ptr*>(w.tag);
+    if (wanted == nullptr || error_ == nullptr)
+      return;
+    *wanted = std::move(error_);
+    lent = wanted;
+  };
+  while (waiters_.notify_one(give))
+    lent = nullptr;
+  take_back();
 }
 
 bool task_group::wait_until(sched::deadline until, const std::stop_token& stop, std::exception_ptr* error) {
