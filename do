@@ -11,8 +11,9 @@ usage: ./do VERB
 
   demo [--quick]            count the UTS trees, one thread a node; writes a page with the results
   test [--quick | --full | --suite NAME...]
-                            gcc's build with every test, clang's and the sanitizers' with what depends on them, and one more of
-                            the other builds and settings, another each day; --quick: gcc's only; --full: all of them; or those named
+                            gcc's build with every test but the longest; clang's and a sanitizer's with what depends on them; and
+                            one more of the longest, of the other builds and settings: another sanitizer and another one each
+                            day; --quick: gcc's only; --full: all of them, and `try`; or those named
   try [SUITE...]            demo and `test --quick` in a fresh clone on a fresh Debian (trixie unless said; bookworm, trixie, sid)
   bench [SUITE] [--quick]   benchmarks against the peers that are installed
   soak [MINUTES [PART...]]  stress, interleavings, simulation, faults and fuzzing, long and with fresh seeds, for 60 minutes unless

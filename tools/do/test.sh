@@ -127,11 +127,18 @@ foreign() {
 
 # --- the suites ---
 
-# A build in which all tests run, and its variants: other guards of stacks and other fences, as older kernels have them.
-suite_gcc() { suite gcc ci-gcc ""; }
+# A build in which all tests run but the longest, which are suites of their own; and its variants: other guards of stacks
+# and other fences, as older kernels have them.
+suite_gcc() { suite gcc ci-gcc "" -E "$of_models|$of_memcheck|$of_finders"; }
+suite_models() { suite models ci-gcc "" -R "$of_models"; }
+suite_memcheck() { suite memcheck ci-gcc "" -R "$of_memcheck|$of_finders"; }
 suite_mprotect() { WEFT_GUARD=mprotect suite mprotect ci-gcc "" -R "$of_memory" -LE '^preempt$'; }
 suite_canary() { WEFT_GUARD=canary suite canary ci-gcc "" -R "$of_memory" -LE '^preempt$'; }
 suite_plain-fences() { WEFT_MEMBARRIER=0 suite plain-fences ci-gcc "" -R "$of_fences" -LE '^preempt$'; }
+# Explorations of more than ten seconds, valgrind's runs of more than twenty, and the searches that must find seeded faults.
+of_models='^model_(deque\.payers/deque_model\.three_items_two_thieves_twice|parking\.parking_model\.two_pushers_one_worker|suspended_thread\.(suspended_thread_bugs\.deeper|suspended_thread_model\.swap_and_the_timer)|mcs_mutex\.(mcs_mutex_model\.unlock_and_wait|whoever/mcs_mutex_of\.three_threads)|hand_off\.hand_off_model\.(a_thread_blocks_and_another_worker_fetches_it|two_workers)|tick\.tick_model\.flags_then_signals|delegation\.delegation_model\.(three_threads_wait|locks_and_requests)|migration\.migration_model\.between_owned_pools|sync\.whoever/sync_model\.shared_mutex_writers_and_readers)'
+of_memcheck='^memcheck\.(sync|compose|conformance)$'
+of_finders='^random\.(abt_)?finds_faults$'
 of_memory='^(unit_memory|conformance|fault_injection|stress_mix)\.'
 of_fences='^(unit_queue|unit_sync|conformance|stress_mix)\.'
 
@@ -158,24 +165,42 @@ suite_aarch64() { foreign aarch64 aarch64-linux-gnu; }
 suite_ppc64le() { foreign ppc64le powerpc64le-linux-gnu; }
 suite_riscv64() { foreign riscv64 riscv64-linux-gnu; }
 
-# What a run has always, and what it has in turn, one a day; --full has them all.
-always=(gcc clang asan tsan)
-in_turn=(mprotect canary plain-fences portable cet lto aarch64 ppc64le riscv64)
+# A fresh Debian (tools/do/try.sh): counts as one test.
+suite_try() {
+  local start=$SECONDS
+  if [ "$(id -u)" != 0 ]; then skip_suite try "not root"; return; fi
+  if (verb_try >"$LOGS/try.log" 2>&1); then
+    record try 1 0 0 0 $((SECONDS - start)) ""
+  else
+    tail -n 80 "$LOGS/try.log"
+    record try 0 1 0 0 $((SECONDS - start)) "see $LOGS/try.log"
+  fi
+}
+
+# What a run has always, and what it has in turn, one of each list a day; --full has them all.
+always=(gcc clang)
+sanitizers=(asan tsan)
+in_turn=(models mprotect portable memcheck canary cet lto plain-fences aarch64 ppc64le riscv64)
+of_the_day() { # suite...
+  local -i day=$(($(date +%s) / 86400))
+  local suites=("$@")
+  echo "${suites[$((day % $#))]}"
+}
 
 verb_test() {
   local models suites=("${always[@]}") name
   full=0
   case ${1:-} in
     --quick) suites=(gcc) ;;
-    --full) full=1; suites+=("${in_turn[@]}") ;;
+    --full) full=1; suites+=("${sanitizers[@]}" "${in_turn[@]}" try) ;;
     --suite)
       shift
       suites=("$@")
       for name in "${suites[@]}"; do
-        declare -F "suite_$name" >/dev/null || { echo "no suite $name; there are: ${always[*]} ${in_turn[*]}" >&2; exit 2; }
+        declare -F "suite_$name" >/dev/null || { echo "no suite $name; there are: ${always[*]} ${sanitizers[*]} ${in_turn[*]} try" >&2; exit 2; }
       done
       ;;
-    "") suites+=("${in_turn[$(($(date +%s) / 86400 % ${#in_turn[@]}))]}") ;;
+    "") suites+=("$(of_the_day "${sanitizers[@]}")" "$(of_the_day "${in_turn[@]}")") ;;
     *) usage; exit 2 ;;
   esac
   need_for test
