@@ -14,12 +14,12 @@ set(weft_tree_clang
   unit_arch unit_arch_o0 unit_arch_o3_frame_pointer unit_arch_portable unit_queue unit_sync unit_api unit_preempt
   conformance stress_mix random fuzz thread_state_o0 thread_state_o1 thread_state_o2 thread_state_o3 thread_state_lto)
 set(weft_tree_asan
-  unit_arch unit_technique unit_memory unit_queue unit_sched unit_sync unit_io unit_api unit_trace unit_runtime
-  conformance stress_mix abt_thread abt_sync abt_pool system_exit system_fork system_signals system_interference
-  system_seeded_faults fault_interrupted simulation simulation_mix random thread_state_o2)
+  unit_memory unit_queue unit_sched unit_sync unit_io unit_api unit_runtime conformance stress_mix abt_sync system_exit
+  system_fork system_signals system_interference system_seeded_faults fault_interrupted simulation_mix random
+  thread_state_o2)
 set(weft_tree_tsan
-  unit_arch unit_technique unit_memory unit_queue unit_sched unit_sync unit_io unit_api unit_trace
-  conformance stress_mix abt_sync system_seeded_faults random thread_state_o2)
+  unit_technique unit_memory unit_queue unit_sched unit_sync unit_io unit_api conformance stress_mix abt_sync
+  system_seeded_faults random thread_state_o2)
 set(weft_tree_portable unit_arch arch_walks arch_instructions conformance)
 set(weft_tree_cet unit_arch arch_walks conformance system_signals system_hardening_ibt system_hardening_cet)
 set(weft_tree_lto conformance thread_state_o2)
@@ -27,9 +27,10 @@ set(weft_tree_foreign
   unit_arch unit_arch_o0 unit_arch_o2_no_pic unit_arch_o3_frame_pointer unit_arch_o2_bti unit_arch_o2_sve arch_walks
   arch_instructions conformance)
 if(WEFT_FULL)
-  list(APPEND weft_tree_asan unit_base unit_os unit_unit unit_topology unit_compose simulation_points
-    abt_init abt_xstream abt_sched abt_self abt_key abt_foreign abt_info abt_tool)
-  list(APPEND weft_tree_tsan abt_self)
+  list(APPEND weft_tree_asan unit_base unit_os unit_unit unit_topology unit_arch unit_technique unit_trace unit_compose
+    simulation simulation_points abt_init abt_xstream abt_sched abt_self abt_key abt_foreign abt_info abt_tool abt_thread
+    abt_pool)
+  list(APPEND weft_tree_tsan unit_arch unit_trace abt_self)
 endif()
 
 # Whether all tests are here. All but a few of clang's, in a full run: ctest leaves these out.
