@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What this library promises of streams, schedulers and pools beyond what Argobots does.
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include <sys/resource.h>
 
 #include "abt_test.hpp"
+#include "tests/unit/kernel_thread_count.hpp"
 #include "user_defs.hpp"
 
 namespace {
@@ -25,16 +24,8 @@ double processor_time() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// Those that are workers: a sanitizer may start one of its own, and one sees to timers as long as there is a
-// group.
 std::ptrdiff_t kernel_threads() {
-  std::ptrdiff_t count = 0;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    std::string name;
-    std::ifstream(task.path() / "comm") >> name;
-    count += name.starts_with("weft-") && name != "weft-time" ? 1 : 0;
-  }
-  return count;
+  return static_cast<std::ptrdiff_t>(weft::test::weft_kernel_threads());
 }
 
 // Waits for kernel threads that are on their way out.

@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <ostream>
 #include <string>
+#include <string_view>
 
 #include "tests/conformance/policies.hpp"
+#include "tests/unit/kernel_thread_count.hpp"
+#include "weft/preempt/preparation.hpp"
 #include "weft/preemption.hpp"
 #include "weft/runtime.hpp"
 #include "weft/sched/priority.hpp"
@@ -48,14 +49,10 @@ int scale() {
 // But for those that stay while there is any group, and the default runtime is one: who sees to timers, and
 // what preemption needs.
 std::size_t kernel_threads() {
-  constexpr const char* stay[] = {"weft-time", "weft-monitor", "weft-creator", "weft-donor", "weft-spare"};
-  std::size_t count = 0;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    std::string name;
-    std::ifstream(task.path() / "comm") >> name;
-    count += std::find(std::begin(stay), std::end(stay), name) == std::end(stay) ? 1U : 0U;
-  }
-  return count;
+  constexpr std::string_view stay[] = {"weft-monitor", "weft-creator", "weft-donor", "weft-spare"};
+  return test::kernel_threads_if([&](std::string_view name) {
+    return !test::sees_to_timers(name) && std::ranges::find(stay, name) == std::end(stay);
+  });
 }
 
 // The default runtime stands beside the cells, with main's kernel thread as its only worker.
@@ -65,7 +62,12 @@ class default_runtime final : public ::testing::Environment {
     std::thread([] {}).join(); // ThreadSanitizer starts a kernel thread of its own beside the first one
     ASSERT_TRUE(runtime::start({.workers = 1, .pools = {}, .bind = false, .make_scheduler = nullptr}));
   }
-  void TearDown() override { EXPECT_TRUE(runtime::stop()); }
+  // Now those can end that stay while there is any group.
+  void TearDown() override {
+    EXPECT_TRUE(runtime::stop());
+    preempt::stop();
+    EXPECT_TRUE(eventually([] { return test::weft_kernel_threads() == 0; })) << test::weft_kernel_threads();
+  }
 };
 
 const auto* const environment = ::testing::AddGlobalTestEnvironment(new default_runtime);

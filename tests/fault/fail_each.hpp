@@ -6,17 +6,16 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <dirent.h>
 #include <exception>
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <new>
 #include <sched.h>
 #include <string>
+#include <string_view>
 #include <system_error>
-#include <unistd.h>
 
 #include "tests/fault/injected_new.hpp"
+#include "tests/unit/kernel_thread_count.hpp"
 #include "weft/os/fault.hpp"
 #include "weft/weft.hpp"
 
@@ -61,22 +60,7 @@ inline int error_of(fault_site site) {
 
 // But for the one that sees to timers, which comes when it is first needed and stays while there are groups.
 inline std::size_t kernel_threads() {
-  std::size_t count = 0;
-  if (DIR* tasks = ::opendir("/proc/self/task")) {
-    while (const dirent* entry = ::readdir(tasks)) {
-      if (entry->d_name[0] == '.')
-        continue;
-      char path[64], name[32] = {};
-      std::snprintf(path, sizeof path, "/proc/self/task/%.20s/comm", entry->d_name);
-      if (const int file = ::open(path, O_RDONLY | O_CLOEXEC); file >= 0) {
-        static_cast<void>(!::read(file, name, sizeof name - 1));
-        ::close(file);
-      }
-      count += std::strcmp(name, "weft-time\n") != 0;
-    }
-    ::closedir(tasks);
-  }
-  return count;
+  return test::kernel_threads_if([](std::string_view name) { return !test::sees_to_timers(name); });
 }
 
 // Looks until what is expected is there; what it was at last. Things end a moment after somebody was told

@@ -76,10 +76,6 @@ bool is_in(int kernel_id, bool (*kind)(const call&) noexcept) noexcept {
   return kind(made);
 }
 
-} // namespace
-
-namespace {
-
 // Whether the worker's kernel thread has neither computed for an interval nor slept for want of work, and is
 // in a call of that kind: then it is time to tick it.
 bool is_silent(sched::worker& w, std::int64_t now, std::int64_t interval,
