@@ -37,6 +37,7 @@ class inline_call {
   [[gnu::always_inline]] inline_call(worker& w, unit::descriptor& u) noexcept
       : worker_(w), joiner_(*w.current), unit_(u) {
     u.stack = joiner_.stack; // so that it counts as started where it deviates
+    arch::sanitizer::share_fiber(u.context.fiber, joiner_.context.fiber);
     w.current = &u;
   }
   inline_call(const inline_call&) = delete;
