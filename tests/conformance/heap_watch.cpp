@@ -9,20 +9,10 @@
 
 #include <array>
 #include <atomic>
-#include <cerrno>
-#include <cstddef>
 #include <cstdlib>
 
 #include "weft/sched/user_mode.hpp"
 #include "weft/sched/worker.hpp"
-
-extern "C" {
-void* __libc_malloc(std::size_t bytes);
-void __libc_free(void* block);
-void* __libc_calloc(std::size_t count, std::size_t bytes);
-void* __libc_realloc(void* block, std::size_t bytes);
-void* __libc_memalign(std::size_t alignment, std::size_t bytes);
-}
 
 namespace {
 
@@ -63,35 +53,10 @@ const struct verdict {
   }
 } at_exit;
 
+struct around_malloc {
+  around_malloc() noexcept { look(); }
+};
+
 } // namespace
 
-extern "C" {
-void* malloc(std::size_t bytes) {
-  look();
-  return __libc_malloc(bytes);
-}
-void free(void* block) {
-  if (block != nullptr)
-    look();
-  __libc_free(block);
-}
-void* calloc(std::size_t count, std::size_t bytes) {
-  look();
-  return __libc_calloc(count, bytes);
-}
-void* realloc(void* block, std::size_t bytes) {
-  look();
-  return __libc_realloc(block, bytes);
-}
-void* memalign(std::size_t alignment, std::size_t bytes) {
-  look();
-  return __libc_memalign(alignment, bytes);
-}
-void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
-  return memalign(alignment, bytes);
-}
-int posix_memalign(void** block, std::size_t alignment, std::size_t bytes) {
-  *block = memalign(alignment, bytes);
-  return *block != nullptr ? 0 : ENOMEM;
-}
-}
+#include "tests/conformance/interposed_malloc.hpp"
