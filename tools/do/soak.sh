@@ -11,7 +11,7 @@ soak_parts=(
   "stress|ci-gcc|all||-L ^stress$"
   "simulated|ci-gcc|all|WEFT_SIM=@seed|-L ^stress$"
   "fuzz|ci-clang|fuzzers||-L ^fuzz$"
-  "interleavings|ci-gcc|all|WEFT_MODEL_DEPTH=@round|-L ^model$"
+  "interleavings|ci-gcc|all|WEFT_MODEL_DEPTH=@round|-L ^(long_)?model$"
   "disturbed|ci-gcc|all||-R ^(system_(interference|limits|calendar|fork|exit|signals|reopen|wake)|fault_injection|fault_interrupted|unit_preempt)"
   "waits|ci-gcc|all|WEFT_WAITS_REPEATED=200|-R ^system_waits.*(main_(stdio|malloc)|_fork|_static_guard)_"
   "waits-all|ci-gcc|all|WEFT_WAITS_REPEATED=10|-R ^system_waits"

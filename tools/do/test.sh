@@ -129,16 +129,13 @@ foreign() {
 
 # A build in which all tests run but the longest, which are suites of their own; and its variants: other guards of stacks
 # and other fences, as older kernels have them.
-suite_gcc() { suite gcc ci-gcc "" -E "$of_models|$of_memcheck|$of_finders"; }
-suite_models() { suite models ci-gcc "" -R "$of_models"; }
-suite_memcheck() { suite memcheck ci-gcc "" -R "$of_memcheck|$of_finders"; }
+suite_gcc() { suite gcc ci-gcc "" -LE '^long_'; }
+suite_models() { suite models ci-gcc "" -L '^long_model$'; }
+# Valgrind's runs of more than twenty seconds, and the searches that must find seeded faults.
+suite_memcheck() { suite memcheck ci-gcc "" -L '^long_check$'; }
 suite_mprotect() { WEFT_GUARD=mprotect suite mprotect ci-gcc "" -R "$of_memory" -LE '^preempt$'; }
 suite_canary() { WEFT_GUARD=canary suite canary ci-gcc "" -R "$of_memory" -LE '^preempt$'; }
 suite_plain-fences() { WEFT_MEMBARRIER=0 suite plain-fences ci-gcc "" -R "$of_fences" -LE '^preempt$'; }
-# Explorations of more than ten seconds, valgrind's runs of more than twenty, and the searches that must find seeded faults.
-of_models='^model_(deque\.payers/deque_model\.three_items_two_thieves_twice|parking\.parking_model\.two_pushers_one_worker|suspended_thread\.(suspended_thread_bugs\.deeper|suspended_thread_model\.swap_and_the_timer)|mcs_mutex\.(mcs_mutex_model\.unlock_and_wait|whoever/mcs_mutex_of\.three_threads)|hand_off\.hand_off_model\.(a_thread_blocks_and_another_worker_fetches_it|two_workers)|tick\.tick_model\.flags_then_signals|delegation\.delegation_model\.(three_threads_wait|locks_and_requests)|migration\.migration_model\.between_owned_pools|sync\.whoever/sync_model\.shared_mutex_writers_and_readers)'
-of_memcheck='^memcheck\.(sync|compose|conformance)$'
-of_finders='^random\.(abt_)?finds_faults$'
 of_memory='^(unit_memory|conformance|fault_injection|stress_mix)\.'
 of_fences='^(unit_queue|unit_sync|conformance|stress_mix)\.'
 
@@ -146,7 +143,7 @@ of_fences='^(unit_queue|unit_sync|conformance|stress_mix)\.'
 suite_clang() {
   if [ "$full" = 1 ]; then
     configure_options=(-DWEFT_FULL=1)
-    suite clang ci-clang "" -LE '^(memcheck|model|bench)$'
+    suite clang ci-clang "" -LE '^(memcheck|model|long_model|bench)$'
     configure_options=()
   else
     tree clang ci-clang
