@@ -195,12 +195,16 @@ void ping_pong(ABT_pool a, ABT_pool b) {
   constexpr int rounds = 1000;
   ABT_thread ping = ABT_THREAD_NULL;
   ABT_thread pong = ABT_THREAD_NULL;
-  int ball = 0; // not atomic: who has been resumed sees what the other did before
+  ABT_thread first = ABT_THREAD_NULL; // ping as pong knows it: ping may run before `ping` is written
+  int ball = 0;                       // not atomic: who has been resumed sees what the other did before
   const auto serve = [](ABT_thread t) {
-    while (ABT_thread_resume(t) != ABT_SUCCESS) // not blocked yet
+    for (int code; (code = ABT_thread_resume(t)) != ABT_SUCCESS;) {
+      ASSERT_ABT(ABT_ERR_THREAD, code); // not blocked yet
       EXPECT_OK(ABT_thread_yield());
+    }
   };
   body f = [&] {
+    first = self();
     for (int i = 0; i < rounds; ++i) {
       EXPECT_EQ(ball++, 2 * i);
       serve(pong);
@@ -211,7 +215,7 @@ void ping_pong(ABT_pool a, ABT_pool b) {
     for (int i = 0; i < rounds; ++i) {
       EXPECT_OK(ABT_self_suspend());
       EXPECT_EQ(ball++, 2 * i + 1);
-      serve(ping);
+      serve(first);
     }
   };
   pong = new_thread(b, g);
