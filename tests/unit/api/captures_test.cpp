@@ -162,6 +162,7 @@ TEST_P(captures_test, forks_and_loops) {
 TEST_P(captures_test, delegators) {
   for (int round = 0; round < 10; ++round) {
     captures c;
+    captures of_main; // whose post may be under way when the other thread looks
     {
       delegator<> d;
       d.start_consumer();
@@ -173,11 +174,12 @@ TEST_P(captures_test, delegators) {
         d.execute_or_delegate(c.give());
         c.expect_gone("a function that was executed behind those that were posted");
       });
-      d.post(c.give());
+      d.post(of_main.give());
       other.join();
       d.post(c.give());
       d.stop_consumer();
       c.expect_gone("stop_consumer()");
+      of_main.expect_gone("stop_consumer()");
       d.post(c.give());
     }
     c.expect_gone("~delegator()");
