@@ -31,7 +31,7 @@ TEST(primary_thread, goes_back_while_its_worker_leaves_home) {
   });
   thread_attributes own;
   own.preemption = preemption::own_kernel_thread;
-  constexpr unsigned turns = 200'000;
+  constexpr unsigned turns = 40'000;
   for (unsigned turn = 0; turn < turns; ++turn) {
     thread called([&, pause = turn * 7919 % 32768] {
       this_thread::migrate_to(elsewhere);
