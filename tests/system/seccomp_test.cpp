@@ -50,7 +50,7 @@ constexpr system_call calls_of_all[] = {
     WEFT_CALL(exit),           WEFT_CALL(exit_group), WEFT_CALL(getpid),      WEFT_CALL(gettid),
     WEFT_CALL(prctl),          WEFT_CALL(getrandom),  WEFT_CALL(prlimit64),   WEFT_CALL(sched_getaffinity),
     WEFT_CALL(sched_yield),    WEFT_CALL(sigaltstack), WEFT_CALL(rt_sigaction), WEFT_CALL(rt_sigprocmask),
-    WEFT_CALL(clock_nanosleep), WEFT_CALL(sched_getattr), WEFT_CALL(sched_setattr),
+    WEFT_CALL(clock_nanosleep), WEFT_CALL(sched_getattr), WEFT_CALL(sched_setattr), WEFT_CALL(fstat),
 };
 // The guide's list.
 constexpr system_call calls_of_preemption[] = {
