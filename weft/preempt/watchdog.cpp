@@ -5,6 +5,8 @@
 #include "weft/preempt/watchdog.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
 #include <unwind.h>
 
 #include <algorithm>
@@ -163,6 +165,30 @@ struct patrol {
   std::size_t count;
 };
 
+std::int64_t cpu_time_of(const worker& w) noexcept {
+  const int kernel_id = w.kernel_thread_id.load_relaxed();
+  return kernel_id != 0 ? os::cpu_time_ns(kernel_id) : 0;
+}
+
+// Whether it computes or waits for a CPU. False also where the kernel does not tell.
+bool is_runnable(int kernel_id) noexcept {
+  std::array<char, 64> path;
+  static_cast<void>(std::snprintf(path.data(), path.size(), "/proc/self/task/%d/stat", kernel_id));
+  const int file = ::open(path.data(), O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return false;
+  std::array<char, 256> text{};
+  const ssize_t length = ::read(file, text.data(), text.size() - 1);
+  ::close(file);
+  const char* const name_end = length > 0 ? std::strrchr(text.data(), ')') : nullptr;
+  return name_end != nullptr && name_end[1] == ' ' && name_end[2] == 'R';
+}
+
+// Whether its kernel thread has waited for a CPU most of the time: then nobody keeps the worker.
+bool lacks_a_cpu(const worker& w, const sched::watched_state& s, std::int64_t limit) noexcept {
+  return cpu_time_of(w) - s.cpu_ns < limit / 2 && is_runnable(w.kernel_thread_id.load_relaxed());
+}
+
 void suspect_it(worker& w, void* argument) {
   patrol& l = *static_cast<patrol*>(argument);
   sched::watched_state& s = w.watched;
@@ -173,10 +199,10 @@ void suspect_it(worker& w, void* argument) {
   const bool idles = now == &w.loop_unit || w.sleeps_until.load_relaxed() != 0 ||
                      (w.user_mode_serial.load_relaxed() != 0 && !others_wait); // it would leave if asked
   if (idles || now != s.unit || decisions != s.decisions) {
-    s = {idles ? nullptr : now, decisions, l.now, false};
+    s = {idles ? nullptr : now, decisions, l.now, idles ? 0 : cpu_time_of(w), false};
     return;
   }
-  if (s.told || l.now - s.since < l.limit || l.count == l.suspects.size())
+  if (s.told || l.now - s.since < l.limit || l.count == l.suspects.size() || lacks_a_cpu(w, s, l.limit))
     return;
   s.told = true;
   l.suspects[l.count++] = {&w, now, decisions, l.now - s.since};

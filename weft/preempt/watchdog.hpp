@@ -25,11 +25,12 @@ struct held_worker {
 };
 using watchdog_report = void (*)(const held_worker& what, void* argument);
 
-// Reports every thread and tasklet that keeps a worker for longer than `limit`, once each time; 0: off. Null:
-// to stderr, with the calls. To begin with WEFT_WATCHDOG, from when the runtime starts; the child of fork()
-// has none until it calls this. `report` is called on a kernel thread of its own. Contexts: thread, foreign
-// kernel thread. Switches: never. Errors: std::system_error: invalid_argument (limit not 1 ms to 1 h);
-// what stands in the way of a kernel thread, or of the signal (WEFT_PREEMPTION_SIGNAL).
+// Reports every thread and tasklet that keeps a worker for longer than `limit`, once each time; 0: off. Not
+// one whose kernel thread has waited for a CPU most of that time. Null: to stderr, with the calls. To begin
+// with WEFT_WATCHDOG, from when the runtime starts; the child of fork() has none until it calls this.
+// `report` is called on a kernel thread of its own. Contexts: thread, foreign kernel thread. Switches:
+// never. Errors: std::system_error: invalid_argument (limit not 1 ms to 1 h); what stands in the way of a
+// kernel thread, or of the signal (WEFT_PREEMPTION_SIGNAL).
 WEFT_API void set_watchdog(std::chrono::milliseconds limit, watchdog_report report = nullptr,
                            void* argument = nullptr);
 

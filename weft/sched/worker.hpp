@@ -141,6 +141,7 @@ struct watched_state {
   const descriptor* unit = nullptr;
   std::int64_t decisions = 0;
   deadline since = 0;
+  std::int64_t cpu_ns = 0; // of its kernel thread, then
   bool told = false;
 };
 
