@@ -10,8 +10,8 @@
 #include "front/abt/error.hpp"
 #include "front/abt/runtime.hpp"
 #include "weft/base/assert.hpp"
+#include "weft/door/section.hpp"
 #include "weft/os/affinity.hpp"
-#include "weft/sched/user_mode.hpp"
 
 namespace weft::abt {
 namespace {
@@ -72,7 +72,7 @@ using namespace weft::abt;
 extern "C" {
 
 int ABT_xstream_set_cpubind(ABT_xstream handle, int cpuid) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   xstream* es = checked<xstream>(handle);
   if (es == nullptr)
     return ABT_ERR_INV_XSTREAM;
@@ -80,7 +80,7 @@ int ABT_xstream_set_cpubind(ABT_xstream handle, int cpuid) {
 }
 
 int ABT_xstream_get_cpubind(ABT_xstream handle, int* cpuid) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const xstream* es = checked<xstream>(handle);
   if (es == nullptr)
     return ABT_ERR_INV_XSTREAM;
@@ -91,7 +91,7 @@ int ABT_xstream_get_cpubind(ABT_xstream handle, int* cpuid) {
 }
 
 int ABT_xstream_set_affinity(ABT_xstream handle, int num_cpuids, int* cpuids) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   xstream* es = checked<xstream>(handle);
   if (es == nullptr)
     return ABT_ERR_INV_XSTREAM;
@@ -101,7 +101,7 @@ int ABT_xstream_set_affinity(ABT_xstream handle, int num_cpuids, int* cpuids) {
 }
 
 int ABT_xstream_get_affinity(ABT_xstream handle, int max_cpuids, int* cpuids, int* num_cpuids) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const xstream* es = checked<xstream>(handle);
   if (es == nullptr)
     return ABT_ERR_INV_XSTREAM;

@@ -4,8 +4,8 @@
 #include "front/abt/runtime.hpp"
 #include "front/abt/technique.hpp"
 #include "front/abt/unit.hpp"
+#include "weft/door/section.hpp"
 #include "weft/preempt/ticks.hpp"
-#include "weft/sched/user_mode.hpp"
 
 using namespace weft::abt;
 
@@ -24,7 +24,7 @@ std::size_t size_of(const thread_attr& a) noexcept {
 extern "C" {
 
 int ABT_thread_attr_create(ABT_thread_attr* newattr) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   *newattr = ABT_THREAD_ATTR_NULL;
   return guarded([&] {
     *newattr = handle_of<ABT_thread_attr>(make<thread_attr>());
@@ -33,7 +33,7 @@ int ABT_thread_attr_create(ABT_thread_attr* newattr) {
 }
 
 int ABT_thread_attr_free(ABT_thread_attr* handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   thread_attr* a = attr_of(*handle);
   if (a == nullptr)
     return ABT_ERR_INV_THREAD_ATTR;
@@ -43,7 +43,7 @@ int ABT_thread_attr_free(ABT_thread_attr* handle) {
 }
 
 int ABT_thread_attr_set_stack(ABT_thread_attr handle, void* stack, size_t size) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   thread_attr* a = attr_of(handle);
   if (a == nullptr)
     return ABT_ERR_INV_THREAD_ATTR;
@@ -55,7 +55,7 @@ int ABT_thread_attr_set_stack(ABT_thread_attr handle, void* stack, size_t size) 
 }
 
 int ABT_thread_attr_get_stack(ABT_thread_attr handle, void** stack, size_t* size) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const thread_attr* a = attr_of(handle);
   if (a == nullptr)
     return ABT_ERR_INV_THREAD_ATTR;
@@ -67,7 +67,7 @@ int ABT_thread_attr_get_stack(ABT_thread_attr handle, void** stack, size_t* size
 }
 
 int ABT_thread_attr_set_stacksize(ABT_thread_attr handle, size_t size) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   thread_attr* a = attr_of(handle);
   if (a == nullptr)
     return ABT_ERR_INV_THREAD_ATTR;
@@ -77,7 +77,7 @@ int ABT_thread_attr_set_stacksize(ABT_thread_attr handle, size_t size) {
 }
 
 int ABT_thread_attr_get_stacksize(ABT_thread_attr handle, size_t* size) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const thread_attr* a = attr_of(handle);
   if (a == nullptr)
     return ABT_ERR_INV_THREAD_ATTR;
@@ -87,7 +87,7 @@ int ABT_thread_attr_get_stacksize(ABT_thread_attr handle, size_t* size) {
 
 int ABT_thread_attr_set_callback(ABT_thread_attr handle, void (*callback)(ABT_thread, void*),
                                  void* argument) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   thread_attr* a = attr_of(handle);
   if (a == nullptr)
     return ABT_ERR_INV_THREAD_ATTR;
@@ -97,7 +97,7 @@ int ABT_thread_attr_set_callback(ABT_thread_attr handle, void (*callback)(ABT_th
 }
 
 int ABT_thread_attr_set_migratable(ABT_thread_attr handle, ABT_bool migratable) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   thread_attr* a = attr_of(handle);
   if (a == nullptr)
     return ABT_ERR_INV_THREAD_ATTR;
@@ -109,7 +109,7 @@ int ABT_thread_attr_set_migratable(ABT_thread_attr handle, ABT_bool migratable) 
 // ours.
 __attribute__((no_sanitize("undefined"))) int ABTX_thread_attr_set_technique(ABT_thread_attr handle,
                                                                              ABTX_technique technique) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   thread_attr* a = attr_of(handle);
   if (a == nullptr)
     return ABT_ERR_INV_THREAD_ATTR;
@@ -120,7 +120,7 @@ __attribute__((no_sanitize("undefined"))) int ABTX_thread_attr_set_technique(ABT
 }
 
 int ABTX_thread_attr_get_technique(ABT_thread_attr handle, ABTX_technique* technique) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const thread_attr* a = attr_of(handle);
   if (a == nullptr)
     return ABT_ERR_INV_THREAD_ATTR;
@@ -130,7 +130,7 @@ int ABTX_thread_attr_get_technique(ABT_thread_attr handle, ABTX_technique* techn
 
 __attribute__((no_sanitize("undefined"))) int ABTX_thread_attr_set_preemption(ABT_thread_attr handle,
                                                                               ABTX_preemption preemption) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   thread_attr* a = attr_of(handle);
   if (a == nullptr)
     return ABT_ERR_INV_THREAD_ATTR;
@@ -141,7 +141,7 @@ __attribute__((no_sanitize("undefined"))) int ABTX_thread_attr_set_preemption(AB
 }
 
 int ABTX_thread_attr_get_preemption(ABT_thread_attr handle, ABTX_preemption* preemption) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const thread_attr* a = attr_of(handle);
   if (a == nullptr)
     return ABT_ERR_INV_THREAD_ATTR;

@@ -7,7 +7,7 @@
 #include "front/abt/abtx.h"
 #include "front/abt/primitive.hpp"
 #include "front/abt/tool.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/door/section.hpp"
 
 namespace weft::abt {
 namespace {
@@ -22,7 +22,7 @@ class barrier : public object {
   ~barrier() { waiters_.drain(lock_); } // also waits until the one that let the caller through has left
 
   // False: the time has passed; the arrival counts all the same.
-  bool wait(sched::deadline until) {
+  bool wait(door::deadline until) {
     sync::held_lock held(lock_);
     if (++arrived_ != expected_)
       return wait_for_others(held, until); // SWITCH: may resume on another worker
@@ -44,7 +44,7 @@ class barrier : public object {
 
  private:
   // Who could not wait for want of memory has not come, unless the others were faster.
-  bool wait_for_others(sync::held_lock& held, sched::deadline until) {
+  bool wait_for_others(sync::held_lock& held, door::deadline until) {
     const std::uint64_t round = rounds_;
     try {
       return wait_in(waiters_, held, until,
@@ -80,7 +80,7 @@ class xstream_barrier : public object {
   pthread_barrier_t barrier_;
 };
 
-int wait(ABT_barrier handle, sched::deadline until) {
+int wait(ABT_barrier handle, door::deadline until) {
   auto* const b = checked<barrier>(handle);
   if (b == nullptr)
     return ABT_ERR_INV_BARRIER;
@@ -98,7 +98,7 @@ using namespace weft::abt;
 extern "C" {
 
 int ABT_barrier_create(uint32_t num_waiters, ABT_barrier* new_barrier) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   *new_barrier = ABT_BARRIER_NULL;
   if (num_waiters == 0)
     return ABT_ERR_INV_ARG;
@@ -106,7 +106,7 @@ int ABT_barrier_create(uint32_t num_waiters, ABT_barrier* new_barrier) {
 }
 
 int ABT_barrier_reinit(ABT_barrier handle, uint32_t num_waiters) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   auto* const b = checked<barrier>(handle);
   if (b == nullptr)
     return ABT_ERR_INV_BARRIER;
@@ -117,21 +117,21 @@ int ABT_barrier_reinit(ABT_barrier handle, uint32_t num_waiters) {
 }
 
 int ABT_barrier_free(ABT_barrier* handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return free_object<barrier>(handle, ABT_BARRIER_NULL, ABT_ERR_INV_BARRIER);
 }
 
 int ABT_barrier_wait(ABT_barrier handle) {
-  const weft::sched::runtime_section in_runtime;
-  return guarded([=] { return wait(handle, weft::sched::no_deadline); });
+  const weft::door::runtime_section in_runtime;
+  return guarded([=] { return wait(handle, weft::door::no_deadline); });
 }
 int ABTX_barrier_timedwait(ABT_barrier handle, const struct timespec* abstime) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return timed(abstime, [=](auto until) { return wait(handle, until); });
 }
 
 int ABT_barrier_get_num_waiters(ABT_barrier handle, uint32_t* num_waiters) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   auto* const b = checked<barrier>(handle);
   if (b == nullptr)
     return ABT_ERR_INV_BARRIER;
@@ -140,17 +140,17 @@ int ABT_barrier_get_num_waiters(ABT_barrier handle, uint32_t* num_waiters) {
 }
 
 int ABT_xstream_barrier_create(uint32_t num_waiters, ABT_xstream_barrier* new_barrier) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return create<xstream_barrier>(new_barrier, ABT_XSTREAM_BARRIER_NULL, num_waiters);
 }
 
 int ABT_xstream_barrier_free(ABT_xstream_barrier* handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return free_object<xstream_barrier>(handle, ABT_XSTREAM_BARRIER_NULL, ABT_ERR_INV_XSTREAM_BARRIER);
 }
 
 int ABT_xstream_barrier_wait(ABT_xstream_barrier handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   auto* const b = checked<xstream_barrier>(handle);
   if (b == nullptr)
     return ABT_ERR_INV_XSTREAM_BARRIER;

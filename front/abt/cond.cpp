@@ -7,7 +7,7 @@
 #include "front/abt/mutex.hpp"
 #include "front/abt/primitive.hpp"
 #include "front/abt/tool.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/door/section.hpp"
 
 namespace weft::abt {
 namespace {
@@ -35,7 +35,7 @@ class cond {
   }
   [[nodiscard]] bool is_made() const noexcept { return how_.load_relaxed() != of_user; } // relaxed: see at()
 
-  int wait(mutex& m, sched::deadline until);
+  int wait(mutex& m, door::deadline until);
   void notify(bool all) noexcept;
   // RACY: somebody may come right afterwards.
   bool is_waited_for() noexcept {
@@ -56,12 +56,12 @@ class cond {
 };
 static_assert(sizeof(cond) <= sizeof(ABT_cond_memory) && alignof(cond) <= alignof(ABT_cond_memory));
 
-int cond::wait(mutex& m, sched::deadline until) {
+int cond::wait(mutex& m, door::deadline until) {
   if (!may_wait())
     return ABT_ERR_COND;
   sync::waiter w({unit::wait_kind::abt_condition, 0, this});
   waiting* in = nullptr;
-  const bool once = passed(until);
+  const bool once = door::passed(until);
   {
     const std::scoped_lock held(lock_);
     in = &room_.get();
@@ -106,12 +106,12 @@ using namespace weft::abt;
 extern "C" {
 
 int ABT_cond_create(ABT_cond* new_cond) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return create<cond>(new_cond, ABT_COND_NULL);
 }
 
 int ABT_cond_free(ABT_cond* handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   cond* const c = cond::at(*handle);
   if (c == nullptr || !c->is_made())
     return ABT_ERR_INV_COND;
@@ -123,18 +123,18 @@ int ABT_cond_free(ABT_cond* handle) {
 }
 
 int ABT_cond_wait(ABT_cond handle, ABT_mutex mutex_handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   cond* const c = cond::at(handle);
   if (c == nullptr)
     return ABT_ERR_INV_COND;
   mutex* const m = mutex::at(mutex_handle);
   if (m == nullptr)
     return ABT_ERR_INV_MUTEX;
-  return guarded([&] { return c->wait(*m, weft::sched::no_deadline); });
+  return guarded([&] { return c->wait(*m, weft::door::no_deadline); });
 }
 
 int ABT_cond_timedwait(ABT_cond handle, ABT_mutex mutex_handle, const struct timespec* abstime) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   cond* const c = cond::at(handle);
   if (c == nullptr)
     return ABT_ERR_INV_COND;
@@ -145,11 +145,11 @@ int ABT_cond_timedwait(ABT_cond handle, ABT_mutex mutex_handle, const struct tim
 }
 
 int ABT_cond_signal(ABT_cond handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return notify(handle, false);
 }
 int ABT_cond_broadcast(ABT_cond handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return notify(handle, true);
 }
 

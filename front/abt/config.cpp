@@ -5,7 +5,7 @@
 #include <cstdarg>
 
 #include "front/abt/error.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/door/section.hpp"
 
 using namespace weft::abt;
 
@@ -72,7 +72,7 @@ ABT_sched_config_var ABT_sched_basic_freq = {key_frequency, ABT_SCHED_CONFIG_INT
 extern const ABT_pool_config_var ABT_pool_config_automatic = {key_automatic_pool, ABT_POOL_CONFIG_INT};
 
 int ABT_sched_config_create(ABT_sched_config* result, ...) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   std::va_list arguments;
   va_start(arguments, result);
   const int code = guarded([&] {
@@ -94,7 +94,7 @@ int ABT_sched_config_create(ABT_sched_config* result, ...) {
 }
 
 int ABT_sched_config_read(ABT_sched_config handle, int num_vars, ...) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const sched_config* c = checked<sched_config>(handle);
   if (c == nullptr)
     return ABT_ERR_INV_SCHED_CONFIG;
@@ -113,35 +113,35 @@ int ABT_sched_config_read(ABT_sched_config handle, int num_vars, ...) {
 }
 
 int ABT_sched_config_free(ABT_sched_config* handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return free_config<sched_config>(handle, ABT_SCHED_CONFIG_NULL, ABT_ERR_INV_SCHED_CONFIG);
 }
 int ABT_sched_config_set(ABT_sched_config handle, int idx, ABT_sched_config_type type, const void* value) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return set<sched_config>(handle, idx, type, value, ABT_ERR_INV_SCHED_CONFIG);
 }
 int ABT_sched_config_get(ABT_sched_config handle, int idx, ABT_sched_config_type* type, void* value) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return get<sched_config>(handle, idx, type, value, ABT_ERR_INV_SCHED_CONFIG);
 }
 
 int ABT_pool_config_create(ABT_pool_config* result) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return guarded([&] {
     *result = handle_of<ABT_pool_config>(make<pool_config>());
     return ABT_SUCCESS;
   });
 }
 int ABT_pool_config_free(ABT_pool_config* handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return free_config<pool_config>(handle, ABT_POOL_CONFIG_NULL, ABT_ERR_INV_POOL_CONFIG);
 }
 int ABT_pool_config_set(ABT_pool_config handle, int key, ABT_pool_config_type type, const void* value) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return set<pool_config>(handle, key, type, value, ABT_ERR_INV_POOL_CONFIG);
 }
 int ABT_pool_config_get(ABT_pool_config handle, int key, ABT_pool_config_type* type, void* value) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return get<pool_config>(handle, key, type, value, ABT_ERR_INV_POOL_CONFIG);
 }
 

@@ -70,25 +70,14 @@ constexpr const char* names[] = {
 constexpr int name_count = static_cast<int>(sizeof names / sizeof names[0]);
 static_assert(name_count == ABT_ERR_INV_POOL_USER_DEF + 1);
 
+constexpr door::error_row rows[] = {
+    {std::errc::not_enough_memory, ABT_ERR_MEM},
+    {std::errc::resource_unavailable_try_again, ABT_ERR_SYS},
+};
+
 } // namespace
 
-int code_of_exception(int otherwise) noexcept {
-  try {
-    throw;
-  } catch (const failure& f) {
-    return f.code;
-  } catch (const std::bad_alloc&) {
-    return ABT_ERR_MEM;
-  } catch (const std::system_error& e) {
-    if (e.code() == std::errc::not_enough_memory)
-      return ABT_ERR_MEM;
-    if (e.code() == std::errc::resource_unavailable_try_again)
-      return ABT_ERR_SYS;
-    return otherwise;
-  } catch (...) {
-    return otherwise;
-  }
-}
+constinit const door::error_table errors{rows, ABT_ERR_OTHER};
 
 } // namespace weft::abt
 

@@ -6,7 +6,7 @@
 
 #include "front/abt/primitive.hpp"
 #include "front/abt/tool.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/door/section.hpp"
 
 namespace weft::abt {
 namespace {
@@ -42,7 +42,7 @@ class eventual {
 
   bool is_ready() noexcept;
   // False: the time has passed.
-  bool wait(sched::deadline until);
+  bool wait(door::deadline until);
   int set(const void* value, int bytes) noexcept;
   void reset() noexcept {
     const std::scoped_lock held(lock_);
@@ -85,7 +85,7 @@ bool eventual::is_ready() noexcept {
   return true;
 }
 
-bool eventual::wait(sched::deadline until) {
+bool eventual::wait(door::deadline until) {
   if (is_ready())
     return true;
   const bool made = is_made();
@@ -118,7 +118,7 @@ int eventual::set(const void* value, int bytes) noexcept {
   return ABT_SUCCESS;
 }
 
-int wait(ABT_eventual handle, void** value, sched::deadline until) {
+int wait(ABT_eventual handle, void** value, door::deadline until) {
   eventual* const e = eventual::at(handle);
   if (e == nullptr)
     return ABT_ERR_INV_EVENTUAL;
@@ -142,14 +142,14 @@ using namespace weft::abt;
 extern "C" {
 
 int ABT_eventual_create(int nbytes, ABT_eventual* new_eventual) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   if (nbytes < 0)
     return ABT_ERR_INV_ARG;
   return create_or_leave<eventual>(new_eventual, static_cast<std::uint32_t>(nbytes));
 }
 
 int ABT_eventual_free(ABT_eventual* handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   eventual* const e = eventual::at(*handle);
   if (e == nullptr || !e->is_made())
     return ABT_ERR_INV_EVENTUAL;
@@ -159,16 +159,16 @@ int ABT_eventual_free(ABT_eventual* handle) {
 }
 
 int ABT_eventual_wait(ABT_eventual handle, void** value) {
-  const weft::sched::runtime_section in_runtime;
-  return guarded([&] { return wait(handle, value, weft::sched::no_deadline); });
+  const weft::door::runtime_section in_runtime;
+  return guarded([&] { return wait(handle, value, weft::door::no_deadline); });
 }
 int ABT_eventual_timedwait(ABT_eventual handle, void** value, const struct timespec* abstime) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return timed(abstime, [&](auto until) { return wait(handle, value, until); });
 }
 
 int ABT_eventual_test(ABT_eventual handle, void** value, ABT_bool* is_ready) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   eventual* const e = eventual::at(handle);
   if (e == nullptr)
     return ABT_ERR_INV_EVENTUAL;
@@ -181,13 +181,13 @@ int ABT_eventual_test(ABT_eventual handle, void** value, ABT_bool* is_ready) {
 }
 
 int ABT_eventual_set(ABT_eventual handle, void* value, int nbytes) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   eventual* const e = eventual::at(handle);
   return e != nullptr ? e->set(value, nbytes) : ABT_ERR_INV_EVENTUAL;
 }
 
 int ABT_eventual_reset(ABT_eventual handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   eventual* const e = eventual::at(handle);
   if (e == nullptr)
     return ABT_ERR_INV_EVENTUAL;

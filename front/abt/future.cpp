@@ -6,7 +6,7 @@
 #include "front/abt/abtx.h"
 #include "front/abt/primitive.hpp"
 #include "front/abt/tool.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/door/section.hpp"
 
 namespace weft::abt {
 namespace {
@@ -29,7 +29,7 @@ class future : public object {
   } // (F2) acquire: pairs with (F1)
 
   // False: the time has passed.
-  bool wait(sched::deadline until) {
+  bool wait(door::deadline until) {
     if (is_ready())
       return true;
     sync::held_lock held(lock_);
@@ -71,7 +71,7 @@ class future : public object {
   sync::wait_queue waiters_;
 };
 
-int wait(ABT_future handle, sched::deadline until) {
+int wait(ABT_future handle, door::deadline until) {
   auto* const f = checked<future>(handle);
   if (f == nullptr)
     return ABT_ERR_INV_FUTURE;
@@ -89,26 +89,26 @@ using namespace weft::abt;
 extern "C" {
 
 int ABT_future_create(uint32_t num_compartments, void (*callback)(void** values), ABT_future* new_future) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return create_or_leave<future>(new_future, num_compartments, callback);
 }
 
 int ABT_future_free(ABT_future* handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return free_object<future>(handle, ABT_FUTURE_NULL, ABT_ERR_INV_FUTURE);
 }
 
 int ABT_future_wait(ABT_future handle) {
-  const weft::sched::runtime_section in_runtime;
-  return guarded([=] { return wait(handle, weft::sched::no_deadline); });
+  const weft::door::runtime_section in_runtime;
+  return guarded([=] { return wait(handle, weft::door::no_deadline); });
 }
 int ABTX_future_timedwait(ABT_future handle, const struct timespec* abstime) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return timed(abstime, [=](auto until) { return wait(handle, until); });
 }
 
 int ABT_future_test(ABT_future handle, ABT_bool* is_ready) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   auto* const f = checked<future>(handle);
   if (f == nullptr)
     return ABT_ERR_INV_FUTURE;
@@ -118,13 +118,13 @@ int ABT_future_test(ABT_future handle, ABT_bool* is_ready) {
 
 // Not guarded: what the callback throws is the caller's, and may be the end of the thread that calls it.
 int ABT_future_set(ABT_future handle, void* value) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   auto* const f = checked<future>(handle);
   return f != nullptr ? f->set(value) : ABT_ERR_INV_FUTURE;
 }
 
 int ABT_future_reset(ABT_future handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   auto* const f = checked<future>(handle);
   if (f == nullptr)
     return ABT_ERR_INV_FUTURE;

@@ -14,8 +14,8 @@
 #include "front/abt/xstream.hpp"
 #include "weft/arch/arch.hpp"
 #include "weft/base/assert.hpp"
+#include "weft/door/section.hpp"
 #include "weft/memory/overflow.hpp"
-#include "weft/sched/user_mode.hpp"
 
 namespace weft::abt {
 namespace {
@@ -180,7 +180,7 @@ using namespace weft::abt;
 extern "C" {
 
 int ABT_info_query_config(ABT_info_query_kind kind, void* value) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   if (!initialised())
     return ABT_ERR_UNINITIALIZED;
   if (kind < ABT_INFO_QUERY_KIND_ENABLED_DEBUG || kind > ABT_INFO_QUERY_KIND_ENABLED_LAZY_STACK_ALLOC)
@@ -189,7 +189,7 @@ int ABT_info_query_config(ABT_info_query_kind kind, void* value) {
 }
 
 int ABT_info_print_config(FILE* out) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   if (!initialised())
     return ABT_ERR_UNINITIALIZED;
   print_settings(out);
@@ -197,7 +197,7 @@ int ABT_info_print_config(FILE* out) {
 }
 
 int ABT_info_print_all_xstreams(FILE* out) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   if (!initialised())
     return ABT_ERR_UNINITIALIZED;
   const std::scoped_lock held(state().lock);
@@ -208,7 +208,7 @@ int ABT_info_print_all_xstreams(FILE* out) {
 }
 
 int ABT_info_print_xstream(FILE* out, ABT_xstream handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const xstream* es = checked<xstream>(handle);
   if (es == nullptr)
     return ABT_ERR_INV_XSTREAM;
@@ -217,7 +217,7 @@ int ABT_info_print_xstream(FILE* out, ABT_xstream handle) {
 }
 
 int ABT_info_print_sched(FILE* out, ABT_sched handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const scheduler* s = checked<scheduler>(handle);
   if (s == nullptr)
     return ABT_ERR_INV_SCHED;
@@ -226,7 +226,7 @@ int ABT_info_print_sched(FILE* out, ABT_sched handle) {
 }
 
 int ABT_info_print_pool(FILE* out, ABT_pool handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -235,7 +235,7 @@ int ABT_info_print_pool(FILE* out, ABT_pool handle) {
 }
 
 int ABT_info_print_thread(FILE* out, ABT_thread thread) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const descriptor* u = checked_unit(thread);
   if (u == nullptr)
     return ABT_ERR_INV_THREAD;
@@ -244,13 +244,13 @@ int ABT_info_print_thread(FILE* out, ABT_thread thread) {
 }
 
 int ABT_info_print_task(FILE* out, ABT_task task) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const int code = ABT_info_print_thread(out, task);
   return code == ABT_ERR_INV_THREAD ? ABT_ERR_INV_TASK : code;
 }
 
 int ABT_info_print_thread_attr(FILE* out, ABT_thread_attr handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const thread_attr* a = checked<thread_attr>(handle);
   if (a == nullptr)
     return ABT_ERR_INV_THREAD_ATTR;
@@ -260,7 +260,7 @@ int ABT_info_print_thread_attr(FILE* out, ABT_thread_attr handle) {
 }
 
 int ABT_info_print_thread_stack(FILE* out, ABT_thread thread) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const descriptor* u = checked_unit(thread);
   if (u == nullptr)
     return ABT_ERR_INV_THREAD;
@@ -269,7 +269,7 @@ int ABT_info_print_thread_stack(FILE* out, ABT_thread thread) {
 }
 
 int ABT_info_print_thread_stacks_in_pool(FILE* out, ABT_pool handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;

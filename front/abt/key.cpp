@@ -7,7 +7,7 @@
 
 #include "front/abt/context.hpp"
 #include "front/abt/runtime.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/door/section.hpp"
 
 namespace weft::abt {
 namespace {
@@ -65,7 +65,7 @@ using namespace weft::abt;
 extern "C" {
 
 int ABT_key_create(void (*destructor)(void*), ABT_key* new_key) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return guarded([&] {
     *new_key = handle_of<ABT_key>(make<key>(destructor));
     return ABT_SUCCESS;
@@ -73,7 +73,7 @@ int ABT_key_create(void (*destructor)(void*), ABT_key* new_key) {
 }
 
 int ABT_key_free(ABT_key* handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   key* k = checked<key>(*handle);
   if (k == nullptr)
     return ABT_ERR_INV_KEY;
@@ -83,21 +83,21 @@ int ABT_key_free(ABT_key* handle) {
 }
 
 int ABT_key_set(ABT_key handle, void* value) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   if (!initialised())
     return ABT_ERR_UNINITIALIZED;
   return ABT_self_set_specific(handle, value);
 }
 
 int ABT_key_get(ABT_key handle, void** value) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   if (!initialised())
     return ABT_ERR_UNINITIALIZED;
   return ABT_self_get_specific(handle, value);
 }
 
 int ABT_self_set_specific(ABT_key handle, void* value) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   descriptor* u = unit_here();
   if (u == nullptr)
     return ABT_ERR_INV_XSTREAM;
@@ -105,7 +105,7 @@ int ABT_self_set_specific(ABT_key handle, void* value) {
 }
 
 int ABT_self_get_specific(ABT_key handle, void** value) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   descriptor* u = unit_here();
   if (u == nullptr)
     return ABT_ERR_INV_XSTREAM;
@@ -113,7 +113,7 @@ int ABT_self_get_specific(ABT_key handle, void** value) {
 }
 
 int ABT_thread_set_specific(ABT_thread thread, ABT_key handle, void* value) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   descriptor* u = checked_unit(thread);
   if (u == nullptr)
     return ABT_ERR_INV_THREAD;
@@ -127,7 +127,7 @@ int ABT_thread_set_specific(ABT_thread thread, ABT_key handle, void* value) {
 }
 
 int ABT_thread_get_specific(ABT_thread thread, ABT_key handle, void** value) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const descriptor* u = checked_unit(thread);
   if (u == nullptr)
     return ABT_ERR_INV_THREAD;

@@ -8,7 +8,7 @@
 #include "front/abt/pool.hpp"
 #include "front/abt/runtime.hpp"
 #include "front/abt/xstream.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/door/section.hpp"
 #include "weft/unit/extension.hpp"
 
 using namespace weft;
@@ -111,7 +111,7 @@ xstream* other_stream(const descriptor& u) {
 extern "C" {
 
 int ABT_thread_migrate_to_xstream(ABT_thread thread, ABT_xstream handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   descriptor* u = checked_unit(thread);
   if (u == nullptr)
     return ABT_ERR_INV_THREAD;
@@ -126,7 +126,7 @@ int ABT_thread_migrate_to_xstream(ABT_thread thread, ABT_xstream handle) {
 }
 
 int ABT_thread_migrate_to_sched(ABT_thread thread, ABT_sched handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   descriptor* u = checked_unit(thread);
   if (u == nullptr)
     return ABT_ERR_INV_THREAD;
@@ -137,7 +137,7 @@ int ABT_thread_migrate_to_sched(ABT_thread thread, ABT_sched handle) {
 }
 
 int ABT_thread_migrate_to_pool(ABT_thread thread, ABT_pool handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   descriptor* u = checked_unit(thread);
   if (u == nullptr)
     return ABT_ERR_INV_THREAD;
@@ -148,7 +148,7 @@ int ABT_thread_migrate_to_pool(ABT_thread thread, ABT_pool handle) {
 }
 
 int ABT_thread_migrate(ABT_thread thread) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   descriptor* u = checked_unit(thread);
   if (u == nullptr)
     return ABT_ERR_INV_THREAD;
@@ -159,7 +159,7 @@ int ABT_thread_migrate(ABT_thread thread) {
 }
 
 int ABT_thread_set_callback(ABT_thread thread, void (*callback)(ABT_thread, void*), void* argument) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   descriptor* u = checked_unit(thread);
   if (u == nullptr)
     return ABT_ERR_INV_THREAD;
@@ -172,7 +172,7 @@ int ABT_thread_set_callback(ABT_thread thread, void (*callback)(ABT_thread, void
 }
 
 int ABT_thread_set_migratable(ABT_thread thread, ABT_bool migratable) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   descriptor* u = checked_unit(thread);
   if (u == nullptr)
     return ABT_ERR_INV_THREAD;
@@ -185,7 +185,7 @@ int ABT_thread_set_migratable(ABT_thread thread, ABT_bool migratable) {
 }
 
 int ABT_thread_is_migratable(ABT_thread thread, ABT_bool* is_migratable) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const descriptor* u = checked_unit(thread);
   if (u == nullptr)
     return ABT_ERR_INV_THREAD;
@@ -194,13 +194,13 @@ int ABT_thread_is_migratable(ABT_thread thread, ABT_bool* is_migratable) {
 }
 
 int ABT_task_set_migratable(ABT_task task, ABT_bool migratable) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const int code = ABT_thread_set_migratable(task, migratable);
   return code == ABT_ERR_INV_THREAD ? ABT_ERR_INV_TASK : code;
 }
 
 int ABT_task_is_migratable(ABT_task task, ABT_bool* is_migratable) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const int code = ABT_thread_is_migratable(task, is_migratable);
   return code == ABT_ERR_INV_THREAD ? ABT_ERR_INV_TASK : code;
 }

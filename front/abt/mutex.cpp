@@ -9,7 +9,7 @@
 #include "front/abt/mutex_attr.hpp"
 #include "front/abt/tool.hpp"
 #include "weft/arch/arch.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/door/section.hpp"
 #include "weft/sync/owner_record.hpp"
 
 namespace weft::abt {
@@ -36,7 +36,7 @@ void spin(sync::mutex_word& word) noexcept {
 
 // For callers that may not wait: a tasklet has no stack to leave, and a stream's loop cannot be suspended. It
 // stands in no queue: the wait table's waiters suspend. The pauses bound both the load and the delay.
-bool block(sync::mutex_word& word, sched::deadline until) noexcept {
+bool block(sync::mutex_word& word, door::deadline until) noexcept {
   constexpr std::int64_t longest = 50'000;
   for (int looks = 0; looks < looks_before_yield; ++looks) {
     if (try_take(word))
@@ -44,10 +44,10 @@ bool block(sync::mutex_word& word, sched::deadline until) noexcept {
     arch::relax();
   }
   for (std::int64_t pause = 500; !try_take(word); pause = std::min(2 * pause, longest)) {
-    const std::int64_t left = until == sched::no_deadline ? longest : until - os::now_ns();
+    const std::int64_t left = until == door::no_deadline ? longest : until - door::now();
     if (left <= 0)
       return false;
-    os::sleep_ns(std::min(pause, left));
+    door::block_for(std::min(pause, left));
   }
   return true;
 }
@@ -63,12 +63,12 @@ int mutex::look_again(const sync::mutex_word* key) noexcept {
   return ABT_SUCCESS;
 }
 
-bool mutex::take_or_wait(sched::deadline until, std::uint32_t displaced) {
+bool mutex::take_or_wait(door::deadline until, std::uint32_t displaced) {
   // relaxed look: a taken word is not written to
   if (!sync::is_offered(displaced) && word_.load_relaxed() == sync::word_free &&
       sync::take_word(word_, arch::stack_mark()))
     return true;
-  if (passed(until))
+  if (door::passed(until))
     return try_take(word_);
   if (!may_wait())
     return sync::is_offered(displaced) || block(word_, until);
@@ -93,7 +93,7 @@ bool mutex::enter(Take take_word) {
   return true;
 }
 
-bool mutex::lock(sched::deadline until) {
+bool mutex::lock(door::deadline until) {
   return enter([&] { return take_or_wait(until); });
 }
 bool mutex::try_lock() noexcept {
@@ -123,7 +123,7 @@ mutex::released::released(mutex& m) noexcept : mutex_(m), depth_(1) {
   m.unlock();
 }
 mutex::released::~released() {
-  mutex_.lock(sched::no_deadline); // cannot throw: the caller may wait, and needs no timer
+  mutex_.lock(door::no_deadline); // cannot throw: the caller may wait, and needs no timer
   if (mutex_.is_recursive())
     mutex_.depth_ = depth_;
 }
@@ -132,24 +132,24 @@ namespace {
 
 // The slow twins of what is inlined: recursive mutexes and invalid handles, or a mutex that is taken.
 [[gnu::noinline]] int lock_slowly(ABT_mutex handle) noexcept {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   mutex* const m = mutex::at(handle);
   if (m == nullptr)
     return ABT_ERR_INV_MUTEX;
   return guarded([&] {
-    m->lock(sched::no_deadline);
+    m->lock(door::no_deadline);
     return ABT_SUCCESS;
   });
 }
 [[gnu::noinline]] int lock_taken(ABT_mutex handle, std::uint32_t displaced) noexcept {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return guarded([&] {
     mutex::unsafe_at(handle).lock_taken(displaced);
     return ABT_SUCCESS;
   });
 }
 [[gnu::noinline]] int unlock_slowly(ABT_mutex handle) noexcept {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   mutex* const m = mutex::at(handle);
   if (m == nullptr)
     return ABT_ERR_INV_MUTEX;
@@ -180,12 +180,12 @@ using namespace weft::abt;
 extern "C" {
 
 int ABT_mutex_create(ABT_mutex* new_mutex) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return create<mutex>(new_mutex, ABT_MUTEX_NULL, false);
 }
 
 int ABT_mutex_create_with_attr(ABT_mutex_attr attr, ABT_mutex* new_mutex) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   *new_mutex = ABT_MUTEX_NULL;
   const auto* a = checked<mutex_attr>(attr);
   if (a == nullptr && !is_null(attr))
@@ -194,7 +194,7 @@ int ABT_mutex_create_with_attr(ABT_mutex_attr attr, ABT_mutex* new_mutex) {
 }
 
 int ABT_mutex_free(ABT_mutex* handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   mutex* const m = mutex::at(*handle);
   if (m == nullptr || !m->is_made())
     return ABT_ERR_INV_MUTEX;
@@ -214,7 +214,7 @@ int ABT_mutex_lock_low(ABT_mutex handle) {
 }
 
 int ABT_mutex_trylock(ABT_mutex handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   mutex* const m = mutex::at(handle);
   if (m == nullptr)
     return ABT_ERR_INV_MUTEX;
@@ -222,7 +222,7 @@ int ABT_mutex_trylock(ABT_mutex handle) {
 }
 
 int ABT_mutex_spinlock(ABT_mutex handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   mutex* const m = mutex::at(handle);
   if (m == nullptr)
     return ABT_ERR_INV_MUTEX;
@@ -231,7 +231,7 @@ int ABT_mutex_spinlock(ABT_mutex handle) {
 }
 
 int ABTX_mutex_timedlock(ABT_mutex handle, const struct timespec* abstime) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   mutex* const m = mutex::at(handle);
   if (m == nullptr)
     return ABT_ERR_INV_MUTEX;
@@ -249,13 +249,13 @@ int ABT_mutex_unlock_de(ABT_mutex handle) {
 }
 
 int ABT_mutex_equal(ABT_mutex a, ABT_mutex b, ABT_bool* result) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   *result = a == b || (is_null(a) && is_null(b)) ? ABT_TRUE : ABT_FALSE;
   return ABT_SUCCESS;
 }
 
 int ABT_mutex_get_attr(ABT_mutex handle, ABT_mutex_attr* attr) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   mutex* const m = mutex::at(handle);
   if (m == nullptr)
     return ABT_ERR_INV_MUTEX;

@@ -46,7 +46,7 @@ class mutex {
     return sync::exchange_word(word_, arch::stack_mark());
   }
   // After a take() in vain.
-  void lock_taken(std::uint32_t displaced) { take_or_wait(sched::no_deadline, displaced); }
+  void lock_taken(std::uint32_t displaced) { take_or_wait(door::no_deadline, displaced); }
   // Returns ABT_SUCCESS, so that the slow ways can be jumped to and need no frame.
   [[gnu::always_inline]] int release() noexcept {
     bool look = false;
@@ -60,7 +60,7 @@ class mutex {
 
   // Of either kind. Contexts: any; what may not wait blocks its kernel thread. Switches: may. False: the time
   // has passed. Errors: std::bad_alloc, std::system_error: no timer could be had; not for no_deadline.
-  bool lock(sched::deadline until);
+  bool lock(door::deadline until);
   bool try_lock() noexcept;
   void spin_lock() noexcept;
   void unlock() noexcept;
@@ -88,7 +88,7 @@ class mutex {
   [[gnu::noinline]] static int look_again(const sync::mutex_word* key) noexcept;
   template <class Take>
   bool enter(Take take_word);
-  bool take_or_wait(sched::deadline until, std::uint32_t displaced = sync::word_free);
+  bool take_or_wait(door::deadline until, std::uint32_t displaced = sync::word_free);
   // Aligned at 8 bytes, wherever the memory is.
   identity& owner() noexcept {
     const auto first = reinterpret_cast<std::uintptr_t>(owner_);

@@ -10,7 +10,7 @@
 #include "front/abt/error.hpp"
 #include "front/abt/technique.hpp"
 #include "front/abt/user_pool.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/door/section.hpp"
 
 namespace weft::abt {
 
@@ -108,7 +108,7 @@ using namespace weft::abt;
 extern "C" {
 
 int ABT_pool_create(ABT_pool_user_def def, ABT_pool_config config, ABT_pool* newpool) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   *newpool = ABT_POOL_NULL;
   if (is_null(def))
     return ABT_ERR_INV_POOL_USER_DEF;
@@ -121,7 +121,7 @@ int ABT_pool_create(ABT_pool_user_def def, ABT_pool_config config, ABT_pool* new
 }
 
 int ABT_pool_create_basic(ABT_pool_kind kind, ABT_pool_access access, ABT_bool automatic, ABT_pool* newpool) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   *newpool = ABT_POOL_NULL;
   if (kind < ABT_POOL_FIFO || kind > ABT_POOL_RANDWS)
     return ABT_ERR_INV_POOL_KIND;
@@ -134,7 +134,7 @@ int ABT_pool_create_basic(ABT_pool_kind kind, ABT_pool_access access, ABT_bool a
 }
 
 int ABT_pool_free(ABT_pool* handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   pool* p = checked_pool(*handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -144,7 +144,7 @@ int ABT_pool_free(ABT_pool* handle) {
 }
 
 int ABT_pool_get_access(ABT_pool handle, ABT_pool_access* access) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -153,7 +153,7 @@ int ABT_pool_get_access(ABT_pool handle, ABT_pool_access* access) {
 }
 
 int ABT_pool_is_empty(ABT_pool handle, ABT_bool* is_empty) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -162,7 +162,7 @@ int ABT_pool_is_empty(ABT_pool handle, ABT_bool* is_empty) {
 }
 
 int ABT_pool_get_size(ABT_pool handle, size_t* size) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -173,7 +173,7 @@ int ABT_pool_get_size(ABT_pool handle, size_t* size) {
 }
 
 int ABT_pool_get_total_size(ABT_pool handle, size_t* size) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -184,12 +184,12 @@ int ABT_pool_get_total_size(ABT_pool handle, size_t* size) {
 }
 
 int ABT_pool_pop_thread(ABT_pool pool, ABT_thread* thread) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return ABT_pool_pop_thread_ex(pool, thread, ABT_POOL_CONTEXT_OP_POOL_OTHER);
 }
 
 int ABT_pool_pop_thread_ex(ABT_pool handle, ABT_thread* thread, ABT_pool_context context) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   *thread = ABT_THREAD_NULL;
   pool* p = checked_pool(handle);
   if (p == nullptr)
@@ -200,13 +200,13 @@ int ABT_pool_pop_thread_ex(ABT_pool handle, ABT_thread* thread, ABT_pool_context
 }
 
 int ABT_pool_pop_threads(ABT_pool pool, ABT_thread* threads, size_t len, size_t* num) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return ABT_pool_pop_threads_ex(pool, threads, len, num, ABT_POOL_CONTEXT_OP_POOL_OTHER);
 }
 
 int ABT_pool_pop_threads_ex(ABT_pool handle, ABT_thread* threads, size_t len, size_t* num,
                             ABT_pool_context context) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -217,12 +217,12 @@ int ABT_pool_pop_threads_ex(ABT_pool handle, ABT_thread* threads, size_t len, si
 }
 
 int ABT_pool_push_thread(ABT_pool pool, ABT_thread thread) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return ABT_pool_push_thread_ex(pool, thread, ABT_POOL_CONTEXT_OP_POOL_OTHER);
 }
 
 int ABT_pool_push_thread_ex(ABT_pool handle, ABT_thread thread, ABT_pool_context context) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -236,13 +236,13 @@ int ABT_pool_push_thread_ex(ABT_pool handle, ABT_thread thread, ABT_pool_context
 }
 
 int ABT_pool_push_threads(ABT_pool pool, const ABT_thread* threads, size_t num) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return ABT_pool_push_threads_ex(pool, threads, num, ABT_POOL_CONTEXT_OP_POOL_OTHER);
 }
 
 int ABT_pool_push_threads_ex(ABT_pool handle, const ABT_thread* threads, size_t num,
                              ABT_pool_context context) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -267,13 +267,13 @@ int ABT_pool_push_threads_ex(ABT_pool handle, const ABT_thread* threads, size_t 
 }
 
 int ABT_pool_pop_wait_thread(ABT_pool pool, ABT_thread* thread, double time_secs) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return ABT_pool_pop_wait_thread_ex(pool, thread, time_secs, ABT_POOL_CONTEXT_OP_POOL_OTHER);
 }
 
 int ABT_pool_pop_wait_thread_ex(ABT_pool handle, ABT_thread* thread, double time_secs,
                                 ABT_pool_context context) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   *thread = ABT_THREAD_NULL;
   pool* p = checked_pool(handle);
   if (p == nullptr)
@@ -286,7 +286,7 @@ int ABT_pool_pop_wait_thread_ex(ABT_pool handle, ABT_thread* thread, double time
 }
 
 int ABT_pool_print_all_threads(ABT_pool handle, void* arg, void (*print_fn)(void*, ABT_thread)) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -297,7 +297,7 @@ int ABT_pool_print_all_threads(ABT_pool handle, void* arg, void (*print_fn)(void
 }
 
 int ABT_pool_set_data(ABT_pool handle, void* data) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -306,7 +306,7 @@ int ABT_pool_set_data(ABT_pool handle, void* data) {
 }
 
 int ABT_pool_get_data(ABT_pool handle, void** data) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -317,7 +317,7 @@ int ABT_pool_get_data(ABT_pool handle, void** data) {
 // As ABTX_thread_attr_set_technique(): to load any number for an enumeration is the refusal of it.
 __attribute__((no_sanitize("undefined"))) int ABTX_pool_set_technique(ABT_pool handle,
                                                                       ABTX_technique technique) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -329,7 +329,7 @@ __attribute__((no_sanitize("undefined"))) int ABTX_pool_set_technique(ABT_pool h
 }
 
 int ABTX_pool_get_technique(ABT_pool handle, ABTX_technique* technique) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -338,7 +338,7 @@ int ABTX_pool_get_technique(ABT_pool handle, ABTX_technique* technique) {
 }
 
 int ABT_pool_get_id(ABT_pool handle, int* id) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -349,7 +349,7 @@ int ABT_pool_get_id(ABT_pool handle, int* id) {
 // --- by units ---
 
 int ABT_pool_pop(ABT_pool handle, ABT_unit* unit) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   *unit = ABT_UNIT_NULL;
   pool* p = checked_pool(handle);
   if (p == nullptr)
@@ -360,7 +360,7 @@ int ABT_pool_pop(ABT_pool handle, ABT_unit* unit) {
 }
 
 int ABT_pool_pop_wait(ABT_pool handle, ABT_unit* unit, double time_secs) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   *unit = ABT_UNIT_NULL;
   pool* p = checked_pool(handle);
   if (p == nullptr)
@@ -373,7 +373,7 @@ int ABT_pool_pop_wait(ABT_pool handle, ABT_unit* unit, double time_secs) {
 }
 
 int ABT_pool_pop_timedwait(ABT_pool handle, ABT_unit* unit, double abstime_secs) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   *unit = ABT_UNIT_NULL;
   pool* p = checked_pool(handle);
   if (p == nullptr)
@@ -390,7 +390,7 @@ int ABT_pool_pop_timedwait(ABT_pool handle, ABT_unit* unit, double abstime_secs)
 }
 
 int ABT_pool_remove(ABT_pool handle, ABT_unit unit) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -405,7 +405,7 @@ int ABT_pool_remove(ABT_pool handle, ABT_unit unit) {
 }
 
 int ABT_pool_push(ABT_pool handle, ABT_unit unit) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -419,7 +419,7 @@ int ABT_pool_push(ABT_pool handle, ABT_unit unit) {
 }
 
 int ABT_pool_print_all(ABT_pool handle, void* arg, void (*print_fn)(void*, ABT_unit)) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -445,7 +445,7 @@ int ABT_pool_print_all(ABT_pool handle, void* arg, void (*print_fn)(void*, ABT_u
 int ABT_pool_user_def_create(ABT_pool_user_create_unit_fn create_unit, ABT_pool_user_free_unit_fn free_unit,
                              ABT_pool_user_is_empty_fn is_empty, ABT_pool_user_pop_fn pop,
                              ABT_pool_user_push_fn push, ABT_pool_user_def* newdef) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   if (create_unit == nullptr || free_unit == nullptr || is_empty == nullptr || pop == nullptr ||
       push == nullptr)
     return ABT_ERR_INV_ARG;
@@ -462,7 +462,7 @@ int ABT_pool_user_def_create(ABT_pool_user_create_unit_fn create_unit, ABT_pool_
 }
 
 int ABT_pool_user_def_free(ABT_pool_user_def* handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   auto* d = checked<pool_user_def>(*handle);
   if (d == nullptr)
     return ABT_ERR_INV_POOL_USER_DEF;
@@ -472,38 +472,38 @@ int ABT_pool_user_def_free(ABT_pool_user_def* handle) {
 }
 
 int ABT_pool_user_def_set_init(ABT_pool_user_def def, ABT_pool_user_init_fn init) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return set_callback(def, &pool_user_def::init, init);
 }
 int ABT_pool_user_def_set_free(ABT_pool_user_def def, ABT_pool_user_free_fn free) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return set_callback(def, &pool_user_def::free, free);
 }
 int ABT_pool_user_def_set_get_size(ABT_pool_user_def def, ABT_pool_user_get_size_fn get_size) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return set_callback(def, &pool_user_def::get_size, get_size);
 }
 int ABT_pool_user_def_set_pop_wait(ABT_pool_user_def def, ABT_pool_user_pop_wait_fn pop_wait) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return set_callback(def, &pool_user_def::pop_wait, pop_wait);
 }
 int ABT_pool_user_def_set_pop_many(ABT_pool_user_def def, ABT_pool_user_pop_many_fn pop_many) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return set_callback(def, &pool_user_def::pop_many, pop_many);
 }
 int ABT_pool_user_def_set_push_many(ABT_pool_user_def def, ABT_pool_user_push_many_fn push_many) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return set_callback(def, &pool_user_def::push_many, push_many);
 }
 int ABT_pool_user_def_set_print_all(ABT_pool_user_def def, ABT_pool_user_print_all_fn print_all) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return set_callback(def, &pool_user_def::print_all, print_all);
 }
 
 // --- units ---
 
 int ABT_unit_get_thread(ABT_unit unit, ABT_thread* thread) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   descriptor* u = unit_behind(unit);
   if (u == nullptr)
     return ABT_ERR_INV_UNIT;
@@ -512,7 +512,7 @@ int ABT_unit_get_thread(ABT_unit unit, ABT_thread* thread) {
 }
 
 int ABT_unit_set_associated_pool(ABT_unit unit, ABT_pool handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   if (is_null(unit))
     return ABT_ERR_INV_UNIT;
   return checked_pool(handle) == nullptr ? ABT_ERR_INV_POOL : ABT_SUCCESS;

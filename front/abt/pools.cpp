@@ -13,7 +13,7 @@
 #include "front/abt/context.hpp"
 #include "front/abt/scheduler.hpp"
 #include "weft/base/fence.hpp"
-#include "weft/os/clock.hpp"
+#include "weft/door/deadline.hpp"
 #include "weft/os/futex.hpp"
 
 namespace weft::abt {
@@ -108,15 +108,15 @@ void pool::wake_waiters() noexcept {
 }
 
 descriptor* pool::pop_wait(double seconds, ABT_pool_context why) {
-  const sched::deadline until = deadline_in(seconds);
+  const door::deadline until = door::deadline_in(seconds);
   const std::uint32_t first = pushes_.load_acquire();
   for (;;) {
     if (descriptor* u = pop_for_user(why))
       return u;
     // Somebody wants the caller to look around: a stream that is told to finish.
-    if (pushes_.load_acquire() != first || os::now_ns() >= until)
+    if (pushes_.load_acquire() != first || door::now() >= until)
       return pop_for_user(why);
-    sched::deadline limit = until;
+    door::deadline limit = until;
     if (worker* w = worker_here())
       limit = std::min(limit, w->timers.earliest());
     waiting_.fetch_add_relaxed(1);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the synchronisation objects share: who may wait, times, memory that starts as zeros, making and
-// freeing.
+// What the synchronisation objects share: times, memory that starts as zeros, making and freeing.
 #pragma once
 
 #include <cstddef>
@@ -11,27 +10,16 @@
 #include "front/abt/context.hpp"
 #include "front/abt/error.hpp"
 #include "front/abt/object.hpp"
-#include "weft/os/clock.hpp"
+#include "weft/door/deadline.hpp"
 #include "weft/sync/wait_queue.hpp"
 
 namespace weft::abt {
 
-inline bool may_wait() noexcept {
-  const caller c = who();
-  return c == caller::thread || c == caller::foreign;
-}
-
-// A time that has passed makes a call try once, without leaving its stack: workers look at their timers only
-// from time to time.
-inline bool passed(sched::deadline until) noexcept {
-  return until != sched::no_deadline && until <= os::now_ns();
-}
-
 // Waits in the queue, for what `why` tells debuggers; false: the time has passed. `held` as after
 // wait_queue::wait().
-inline bool wait_in(sync::wait_queue& queue, sync::held_lock& held, sched::deadline until,
+inline bool wait_in(sync::wait_queue& queue, sync::held_lock& held, door::deadline until,
                     const unit::wait_record& why) {
-  if (passed(until))
+  if (door::passed(until))
     return false;
   sync::waiter w(why);
   return queue.wait(held, w, until, {}) ==
@@ -43,7 +31,7 @@ template <class Wait>
 int timed(const std::timespec* abstime, Wait wait) noexcept {
   if (abstime == nullptr)
     return ABT_ERR_INV_ARG;
-  return guarded([&] { return wait(deadline_of(*abstime)); });
+  return guarded([&] { return wait(door::deadline_of(*abstime)); });
 }
 
 // A T in memory that starts as zeros and is aligned at 4 bytes only: it lies at the first place that suits it

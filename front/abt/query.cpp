@@ -7,7 +7,7 @@
 #include "front/abt/technique.hpp"
 #include "front/abt/unit.hpp"
 #include "front/abt/xstream.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/door/section.hpp"
 #include "weft/unit/extension.hpp"
 
 using namespace weft;
@@ -70,7 +70,7 @@ void* stack_of(const descriptor& u) noexcept {
 extern "C" {
 
 int ABT_thread_get_last_xstream(ABT_thread thread, ABT_xstream* result) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with_unit(thread, ABT_ERR_INV_THREAD, [&](descriptor& u) {
     xstream* es = last_stream_of(u);
     *result = es != nullptr ? handle_of(*es) : ABT_XSTREAM_NULL;
@@ -79,7 +79,7 @@ int ABT_thread_get_last_xstream(ABT_thread thread, ABT_xstream* result) {
 }
 
 int ABT_thread_get_state(ABT_thread thread, ABT_thread_state* result) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with_unit(thread, ABT_ERR_INV_THREAD, [&](descriptor& u) {
     *result = state_of(u);
     return ABT_SUCCESS;
@@ -87,7 +87,7 @@ int ABT_thread_get_state(ABT_thread thread, ABT_thread_state* result) {
 }
 
 int ABT_thread_get_last_pool(ABT_thread thread, ABT_pool* result) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with_unit(thread, ABT_ERR_INV_THREAD, [&](descriptor& u) {
     pool* p = pool_of(u);
     *result = p != nullptr ? handle_of(*p) : ABT_POOL_NULL;
@@ -96,7 +96,7 @@ int ABT_thread_get_last_pool(ABT_thread thread, ABT_pool* result) {
 }
 
 int ABT_thread_get_last_pool_id(ABT_thread thread, int* id) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with_unit(thread, ABT_ERR_INV_THREAD, [&](descriptor& u) {
     const pool* p = pool_of(u);
     *id = p != nullptr ? p->id : -1;
@@ -105,7 +105,7 @@ int ABT_thread_get_last_pool_id(ABT_thread thread, int* id) {
 }
 
 int ABT_thread_get_unit(ABT_thread thread, ABT_unit* result) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with_unit(thread, ABT_ERR_INV_THREAD, [&](descriptor& u) {
     *result = unit_handle(u);
     return ABT_SUCCESS;
@@ -113,7 +113,7 @@ int ABT_thread_get_unit(ABT_thread thread, ABT_unit* result) {
 }
 
 int ABT_thread_set_associated_pool(ABT_thread thread, ABT_pool handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with_unit(thread, ABT_ERR_INV_THREAD, [&](descriptor& u) {
     pool* p = checked_pool(handle);
     if (p == nullptr)
@@ -124,7 +124,7 @@ int ABT_thread_set_associated_pool(ABT_thread thread, ABT_pool handle) {
 }
 
 int ABT_thread_is_primary(ABT_thread thread, ABT_bool* result) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with_unit(thread, ABT_ERR_INV_THREAD, [&](descriptor& u) {
     *result = is_primary(u) ? ABT_TRUE : ABT_FALSE;
     return ABT_SUCCESS;
@@ -132,7 +132,7 @@ int ABT_thread_is_primary(ABT_thread thread, ABT_bool* result) {
 }
 
 int ABT_thread_is_unnamed(ABT_thread thread, ABT_bool* result) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with_unit(thread, ABT_ERR_INV_THREAD, [&](descriptor& u) {
     *result = u.join.is_detached() || is_primary(u) ? ABT_TRUE : ABT_FALSE;
     return ABT_SUCCESS;
@@ -140,13 +140,13 @@ int ABT_thread_is_unnamed(ABT_thread thread, ABT_bool* result) {
 }
 
 int ABT_thread_equal(ABT_thread a, ABT_thread b, ABT_bool* result) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   *result = a == b || (is_null(a) && is_null(b)) ? ABT_TRUE : ABT_FALSE;
   return ABT_SUCCESS;
 }
 
 int ABT_thread_get_stacksize(ABT_thread thread, size_t* size) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with_unit(thread, ABT_ERR_INV_THREAD, [&](descriptor& u) {
     *size = stack_size_of(u);
     return ABT_SUCCESS;
@@ -154,7 +154,7 @@ int ABT_thread_get_stacksize(ABT_thread thread, size_t* size) {
 }
 
 int ABT_thread_get_stack(ABT_thread thread, void** stack, size_t* size) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with_unit(thread, ABT_ERR_INV_THREAD, [&](descriptor& u) {
     if (stack != nullptr)
       *stack = stack_of(u);
@@ -165,7 +165,7 @@ int ABT_thread_get_stack(ABT_thread thread, void** stack, size_t* size) {
 }
 
 int ABT_thread_get_id(ABT_thread thread, ABT_unit_id* id) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with_unit(thread, ABT_ERR_INV_THREAD, [&](descriptor& u) {
     *id = id_of(u);
     return ABT_SUCCESS;
@@ -173,7 +173,7 @@ int ABT_thread_get_id(ABT_thread thread, ABT_unit_id* id) {
 }
 
 int ABT_thread_set_arg(ABT_thread thread, void* arg) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with_unit(thread, ABT_ERR_INV_THREAD, [&](descriptor& u) {
     closure_of(u).argument = arg;
     return ABT_SUCCESS;
@@ -181,7 +181,7 @@ int ABT_thread_set_arg(ABT_thread thread, void* arg) {
 }
 
 int ABT_thread_get_arg(ABT_thread thread, void** arg) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with_unit(thread, ABT_ERR_INV_THREAD, [&](descriptor& u) {
     *arg = closure_of(u).argument;
     return ABT_SUCCESS;
@@ -189,7 +189,7 @@ int ABT_thread_get_arg(ABT_thread thread, void** arg) {
 }
 
 int ABT_thread_get_thread_func(ABT_thread thread, void (**func)(void*)) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with_unit(thread, ABT_ERR_INV_THREAD, [&](descriptor& u) {
     *func = closure_of(u).function;
     return ABT_SUCCESS;
@@ -197,7 +197,7 @@ int ABT_thread_get_thread_func(ABT_thread thread, void (**func)(void*)) {
 }
 
 int ABT_thread_get_attr(ABT_thread thread, ABT_thread_attr* result) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with_unit(thread, ABT_ERR_INV_THREAD, [&](descriptor& u) {
     if (is_tasklet(u))
       return ABT_ERR_INV_THREAD;
@@ -216,7 +216,7 @@ int ABT_thread_get_attr(ABT_thread thread, ABT_thread_attr* result) {
 }
 
 int ABTX_thread_get_technique(ABT_thread thread, ABTX_technique* technique) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with_unit(thread, ABT_ERR_INV_THREAD, [&](descriptor& u) {
     if (is_tasklet(u)) {
       *technique = ABTX_TECHNIQUE_RUN_TO_COMPLETION;
@@ -231,7 +231,7 @@ int ABTX_thread_get_technique(ABT_thread thread, ABTX_technique* technique) {
 }
 
 int ABTX_thread_get_preemption(ABT_thread thread, ABTX_preemption* preemption) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with_unit(thread, ABT_ERR_INV_THREAD, [&](descriptor& u) {
     const unit_info* info = info_if_any(u);
     *preemption = info != nullptr ? info->preemption : ABTX_PREEMPTION_COOPERATIVE;
@@ -240,12 +240,12 @@ int ABTX_thread_get_preemption(ABT_thread thread, ABTX_preemption* preemption) {
 }
 
 int ABT_task_get_xstream(ABT_task task, ABT_xstream* result) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return as_task(ABT_thread_get_last_xstream(task, result));
 }
 
 int ABT_task_get_state(ABT_task task, ABT_task_state* result) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with_unit(task, ABT_ERR_INV_TASK, [&](descriptor& u) {
     if (!is_tasklet(u))
       return ABT_ERR_INV_TASK;
@@ -258,27 +258,27 @@ int ABT_task_get_state(ABT_task task, ABT_task_state* result) {
 }
 
 int ABT_task_get_last_pool(ABT_task task, ABT_pool* result) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return as_task(ABT_thread_get_last_pool(task, result));
 }
 
 int ABT_task_get_last_pool_id(ABT_task task, int* id) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return as_task(ABT_thread_get_last_pool_id(task, id));
 }
 
 int ABT_task_equal(ABT_task a, ABT_task b, ABT_bool* result) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return ABT_thread_equal(a, b, result);
 }
 
 int ABT_task_get_id(ABT_task task, uint64_t* id) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return as_task(ABT_thread_get_id(task, id));
 }
 
 int ABT_task_get_arg(ABT_task task, void** arg) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return as_task(ABT_thread_get_arg(task, arg));
 }
 

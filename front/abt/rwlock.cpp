@@ -5,7 +5,7 @@
 #include "front/abt/abtx.h"
 #include "front/abt/primitive.hpp"
 #include "front/abt/tool.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/door/section.hpp"
 #include "weft/sync/shared_mutex.hpp"
 
 namespace weft::abt {
@@ -26,23 +26,23 @@ class rwlock : public object {
   bool try_read() noexcept { return mutex_.try_lock_shared(); }
 
   // False: the time has passed.
-  bool write(sched::deadline until) {
-    if (until == sched::no_deadline) {
+  bool write(door::deadline until) {
+    if (until == door::no_deadline) {
       mutex_.lock(); // SWITCH: may resume on another worker
     } else if (!mutex_.try_lock() &&
-               (passed(until) || !mutex_.try_lock_until(moment(until)))) { // SWITCH: as above
+               (door::passed(until) || !mutex_.try_lock_until(moment(until)))) { // SWITCH: as above
       return false;
     }
     written_ = true;
     return true;
   }
-  bool read(sched::deadline until) {
-    if (until == sched::no_deadline) {
+  bool read(door::deadline until) {
+    if (until == door::no_deadline) {
       mutex_.lock_shared(); // SWITCH: may resume on another worker
       return true;
     }
     return mutex_.try_lock_shared() ||
-           (!passed(until) && mutex_.try_lock_shared_until(moment(until))); // SWITCH: as above
+           (!door::passed(until) && mutex_.try_lock_shared_until(moment(until))); // SWITCH: as above
   }
 
   void unlock() noexcept {
@@ -55,7 +55,7 @@ class rwlock : public object {
   }
 
  private:
-  static std::chrono::steady_clock::time_point moment(sched::deadline until) noexcept {
+  static std::chrono::steady_clock::time_point moment(door::deadline until) noexcept {
     return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(until));
   }
 
@@ -63,11 +63,11 @@ class rwlock : public object {
   sync::shared_mutex mutex_;
 };
 
-using locking = bool (rwlock::*)(sched::deadline);
+using locking = bool (rwlock::*)(door::deadline);
 using trying = bool (rwlock::*)() noexcept;
 
 // A tasklet is refused also where it would not have to wait: whether it would is a matter of luck.
-int lock(ABT_rwlock handle, locking how, sched::deadline until = sched::no_deadline) noexcept {
+int lock(ABT_rwlock handle, locking how, door::deadline until = door::no_deadline) noexcept {
   auto* const l = checked<rwlock>(handle);
   if (l == nullptr)
     return ABT_ERR_INV_RWLOCK;
@@ -94,44 +94,44 @@ using namespace weft::abt;
 extern "C" {
 
 int ABT_rwlock_create(ABT_rwlock* new_rwlock) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return create<rwlock>(new_rwlock, ABT_RWLOCK_NULL);
 }
 
 int ABT_rwlock_free(ABT_rwlock* handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return free_object<rwlock>(handle, ABT_RWLOCK_NULL, ABT_ERR_INV_RWLOCK);
 }
 
 int ABT_rwlock_rdlock(ABT_rwlock handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return lock(handle, &rwlock::read);
 }
 int ABT_rwlock_wrlock(ABT_rwlock handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return lock(handle, &rwlock::write);
 }
 
 int ABTX_rwlock_tryrdlock(ABT_rwlock handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return try_lock(handle, &rwlock::try_read);
 }
 int ABTX_rwlock_trywrlock(ABT_rwlock handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return try_lock(handle, &rwlock::try_write);
 }
 
 int ABTX_rwlock_timedrdlock(ABT_rwlock handle, const struct timespec* abstime) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return timed(abstime, [=](auto until) { return lock(handle, &rwlock::read, until); });
 }
 int ABTX_rwlock_timedwrlock(ABT_rwlock handle, const struct timespec* abstime) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return timed(abstime, [=](auto until) { return lock(handle, &rwlock::write, until); });
 }
 
 int ABT_rwlock_unlock(ABT_rwlock handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   auto* const l = checked<rwlock>(handle);
   if (l == nullptr)
     return ABT_ERR_INV_RWLOCK;

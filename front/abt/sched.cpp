@@ -10,7 +10,7 @@
 #include "front/abt/runtime.hpp"
 #include "front/abt/scheduler.hpp"
 #include "front/abt/xstream.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/door/section.hpp"
 
 namespace weft::abt {
 namespace {
@@ -240,7 +240,7 @@ extern "C" {
 
 int ABT_sched_create(ABT_sched_def* def, int num_pools, ABT_pool* pools, ABT_sched_config config,
                      ABT_sched* newsched) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   if (newsched == nullptr)
     return ABT_ERR_SCHED;
   *newsched = ABT_SCHED_NULL;
@@ -251,7 +251,7 @@ int ABT_sched_create(ABT_sched_def* def, int num_pools, ABT_pool* pools, ABT_sch
 
 int ABT_sched_create_basic(ABT_sched_predef predef, int num_pools, ABT_pool* pools, ABT_sched_config config,
                            ABT_sched* newsched) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   *newsched = ABT_SCHED_NULL;
   if (predef < ABT_SCHED_DEFAULT || predef > ABT_SCHED_BASIC_WAIT)
     return ABT_ERR_INV_ARG;
@@ -267,7 +267,7 @@ int ABT_sched_create_basic(ABT_sched_predef predef, int num_pools, ABT_pool* poo
 }
 
 int ABT_sched_free(ABT_sched* sched) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   scheduler* s = sched_of(*sched);
   if (s == nullptr)
     return ABT_ERR_INV_SCHED;
@@ -279,7 +279,7 @@ int ABT_sched_free(ABT_sched* sched) {
 }
 
 int ABT_sched_set_data(ABT_sched sched, void* data) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   scheduler* s = sched_of(sched);
   if (s == nullptr)
     return ABT_ERR_INV_SCHED;
@@ -288,7 +288,7 @@ int ABT_sched_set_data(ABT_sched sched, void* data) {
 }
 
 int ABT_sched_get_data(ABT_sched sched, void** data) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const scheduler* s = sched_of(sched);
   if (s == nullptr)
     return ABT_ERR_INV_SCHED;
@@ -297,7 +297,7 @@ int ABT_sched_get_data(ABT_sched sched, void** data) {
 }
 
 int ABT_sched_get_num_pools(ABT_sched sched, int* num_pools) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const scheduler* s = sched_of(sched);
   if (s == nullptr)
     return ABT_ERR_INV_SCHED;
@@ -306,7 +306,7 @@ int ABT_sched_get_num_pools(ABT_sched sched, int* num_pools) {
 }
 
 int ABT_sched_get_pools(ABT_sched sched, int max_pools, int idx, ABT_pool* pools) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const scheduler* s = sched_of(sched);
   if (s == nullptr)
     return ABT_ERR_INV_SCHED;
@@ -320,17 +320,17 @@ int ABT_sched_get_pools(ABT_sched sched, int max_pools, int idx, ABT_pool* pools
 }
 
 int ABT_sched_get_size(ABT_sched sched, size_t* size) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return sum(sched, size, [](pool& p) { return p.exact_size(); });
 }
 
 int ABT_sched_get_total_size(ABT_sched sched, size_t* size) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return sum(sched, size, [](pool& p) { return total_size(p); });
 }
 
 int ABT_sched_finish(ABT_sched sched) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   scheduler* s = sched_of(sched);
   if (s == nullptr)
     return ABT_ERR_INV_SCHED;
@@ -340,7 +340,7 @@ int ABT_sched_finish(ABT_sched sched) {
 }
 
 int ABT_sched_exit(ABT_sched sched) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   scheduler* s = sched_of(sched);
   if (s == nullptr)
     return ABT_ERR_INV_SCHED;
@@ -350,7 +350,7 @@ int ABT_sched_exit(ABT_sched sched) {
 }
 
 int ABT_sched_has_to_stop(ABT_sched sched, ABT_bool* stop) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   *stop = ABT_FALSE;
   const scheduler* s = sched_of(sched);
   if (s == nullptr)
@@ -362,7 +362,7 @@ int ABT_sched_has_to_stop(ABT_sched sched, ABT_bool* stop) {
 }
 
 int ABT_pool_add_sched(ABT_pool handle, ABT_sched sched) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;

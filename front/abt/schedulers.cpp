@@ -9,9 +9,8 @@
 #include "front/abt/scheduler.hpp"
 #include "front/abt/tool.hpp"
 #include "front/abt/xstream.hpp"
-#include "weft/os/clock.hpp"
+#include "weft/door/deadline.hpp"
 #include "weft/sched/stealing.hpp"
-#include "weft/sync/sleep.hpp"
 
 namespace weft::abt {
 namespace {
@@ -70,7 +69,7 @@ void insist(F until_done) noexcept {
         return;
     } catch (const std::bad_alloc&) { // later
     }
-    os::sleep_ns(100'000);
+    door::block_for(100'000);
   }
 }
 
@@ -209,7 +208,7 @@ void run_predefined(scheduler& s) {
     if (u != nullptr) {
       sched::yield();
     } else {
-      sync::sleep_until_deadline(os::now_ns() + pause, {});
+      door::sleep_until(door::now() + pause);
       pause = std::min(2 * pause, longest);
     }
   }

@@ -6,7 +6,7 @@
 #include "front/abt/runtime.hpp"
 #include "front/abt/unit.hpp"
 #include "front/abt/xstream.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/door/section.hpp"
 
 using namespace weft;
 using namespace weft::abt;
@@ -44,7 +44,7 @@ int require(caller wanted, int code) noexcept {
 extern "C" {
 
 int ABT_self_get_xstream(ABT_xstream* result) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   *result = ABT_XSTREAM_NULL;
   xstream* es = stream_here();
   if (es == nullptr)
@@ -54,7 +54,7 @@ int ABT_self_get_xstream(ABT_xstream* result) {
 }
 
 int ABT_self_get_xstream_rank(int* rank) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const xstream* es = stream_here();
   if (es == nullptr)
     return ABT_ERR_INV_XSTREAM;
@@ -63,7 +63,7 @@ int ABT_self_get_xstream_rank(int* rank) {
 }
 
 int ABT_self_get_thread(ABT_thread* thread) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   *thread = ABT_THREAD_NULL;
   return with_any_self([&](descriptor& u) {
     *thread = handle_of(u);
@@ -72,7 +72,7 @@ int ABT_self_get_thread(ABT_thread* thread) {
 }
 
 int ABT_self_get_thread_id(ABT_unit_id* id) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with_self([&](descriptor& u) {
     *id = id_of(u);
     return ABT_SUCCESS;
@@ -80,7 +80,7 @@ int ABT_self_get_thread_id(ABT_unit_id* id) {
 }
 
 int ABT_self_get_type(ABT_unit_type* type) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   *type = ABT_UNIT_TYPE_EXT;
   if (!initialised())
     return ABT_ERR_UNINITIALIZED;
@@ -91,7 +91,7 @@ int ABT_self_get_type(ABT_unit_type* type) {
 }
 
 int ABT_self_is_primary(ABT_bool* result) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   *result = ABT_FALSE;
   const int code = require(caller::thread, ABT_ERR_INV_THREAD);
   if (code == ABT_SUCCESS)
@@ -100,7 +100,7 @@ int ABT_self_is_primary(ABT_bool* result) {
 }
 
 int ABT_self_on_primary_xstream(ABT_bool* result) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   *result = ABT_FALSE;
   if (!initialised())
     return ABT_ERR_UNINITIALIZED;
@@ -112,7 +112,7 @@ int ABT_self_on_primary_xstream(ABT_bool* result) {
 }
 
 int ABT_self_is_unnamed(ABT_bool* result) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with_self([&](descriptor& u) {
     *result = u.join.is_detached() || is_primary(u) ? ABT_TRUE : ABT_FALSE;
     return ABT_SUCCESS;
@@ -120,7 +120,7 @@ int ABT_self_is_unnamed(ABT_bool* result) {
 }
 
 int ABT_self_get_last_pool(ABT_pool* result) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with_self([&](descriptor& u) {
     pool* p = pool_of(u);
     *result = p != nullptr ? handle_of(*p) : ABT_POOL_NULL;
@@ -129,7 +129,7 @@ int ABT_self_get_last_pool(ABT_pool* result) {
 }
 
 int ABT_self_get_last_pool_id(int* id) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   *id = -1;
   if (!initialised())
     return ABT_ERR_UNINITIALIZED;
@@ -141,7 +141,7 @@ int ABT_self_get_last_pool_id(int* id) {
 }
 
 int ABT_self_set_associated_pool(ABT_pool handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with_self([&](descriptor& u) {
     pool* p = checked_pool(handle);
     if (p == nullptr)
@@ -152,7 +152,7 @@ int ABT_self_set_associated_pool(ABT_pool handle) {
 }
 
 int ABT_self_get_unit(ABT_unit* unit) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with_self([&](descriptor& u) {
     *unit = unit_handle(u);
     return ABT_SUCCESS;
@@ -160,7 +160,7 @@ int ABT_self_get_unit(ABT_unit* unit) {
 }
 
 int ABT_self_set_arg(void* arg) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   if (!initialised())
     return ABT_ERR_UNINITIALIZED;
   return with_self([&](descriptor& u) {
@@ -170,7 +170,7 @@ int ABT_self_set_arg(void* arg) {
 }
 
 int ABT_self_get_arg(void** arg) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   *arg = nullptr;
   if (!initialised())
     return ABT_ERR_UNINITIALIZED;
@@ -181,7 +181,7 @@ int ABT_self_get_arg(void** arg) {
 }
 
 int ABT_self_get_thread_func(void (**func)(void*)) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with_self([&](descriptor& u) {
     *func = closure_of(u).function;
     return ABT_SUCCESS;
@@ -191,27 +191,27 @@ int ABT_self_get_thread_func(void (**func)(void*)) {
 // --- older names ---
 
 int ABT_thread_self(ABT_thread* thread) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   *thread = ABT_THREAD_NULL;
   const int code = require(caller::thread, ABT_ERR_INV_THREAD);
   return code == ABT_SUCCESS ? ABT_self_get_thread(thread) : code;
 }
 
 int ABT_thread_self_id(ABT_unit_id* id) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const int code = require(caller::thread, ABT_ERR_INV_THREAD);
   return code == ABT_SUCCESS ? ABT_self_get_thread_id(id) : code;
 }
 
 int ABT_task_self(ABT_task* task) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   *task = ABT_TASK_NULL;
   const int code = require(caller::tasklet, ABT_ERR_INV_TASK);
   return code == ABT_SUCCESS ? ABT_self_get_thread(task) : code;
 }
 
 int ABT_task_self_id(ABT_unit_id* id) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const int code = require(caller::tasklet, ABT_ERR_INV_TASK);
   return code == ABT_SUCCESS ? ABT_self_get_thread_id(id) : code;
 }

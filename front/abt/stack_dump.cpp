@@ -17,7 +17,7 @@
 #include "front/abt/runtime.hpp"
 #include "front/abt/stack_dump.hpp"
 #include "front/abt/xstream.hpp"
-#include "weft/os/clock.hpp"
+#include "weft/door/deadline.hpp"
 
 namespace weft::abt {
 
@@ -28,7 +28,7 @@ namespace {
 // Written before `dump` is set to asked (release), read after it was seen (acquire): by (D1) only.
 struct order {
   std::FILE* out;
-  sched::deadline until;
+  door::deadline until;
   void (*callback)(ABT_bool, void*);
   void* argument;
 };
@@ -73,14 +73,14 @@ void serve_stack_dump_slowly() noexcept {
   std::int64_t pause = 1'000;
   while (dump.load(std::memory_order_acquire) != dump_stage::idle) {
     const bool all_here = arrived.load() >= running_streams();
-    const bool timed_out = !all_here && os::now_ns() >= wanted.until;
+    const bool timed_out = !all_here && door::now() >= wanted.until;
     auto expected = dump_stage::asked;
     if ((all_here || timed_out) && dump.compare_exchange_strong(expected, dump_stage::printing)) { // (D1)
       print_all(wanted, timed_out);
       dump.store(dump_stage::idle, std::memory_order_release);
       break;
     }
-    os::sleep_ns(pause);
+    door::block_for(pause);
     pause = pause < 1'000'000 ? pause * 2 : pause;
   }
   arrived.fetch_sub(1);
@@ -99,7 +99,7 @@ extern "C" int ABT_info_trigger_print_all_thread_stacks(FILE* out, double timeou
   if (writing.exchange(true))
     return ABT_SUCCESS;
   if (dump.load() == dump_stage::idle) {
-    wanted = {out, timeout >= 0 ? deadline_in(timeout) : weft::sched::no_deadline, callback, arg};
+    wanted = {out, timeout >= 0 ? weft::door::deadline_in(timeout) : weft::door::no_deadline, callback, arg};
     dump.store(dump_stage::asked, std::memory_order_release);
     for (const xstream* es : *streams_now())
       es->worker.load()->call(weft::sched::refresh_waiting);

@@ -8,8 +8,8 @@
 #include "front/abt/tool.hpp"
 #include "front/abt/unit.hpp"
 #include "front/abt/xstream.hpp"
+#include "weft/door/section.hpp"
 #include "weft/sched/direct.hpp"
-#include "weft/sched/user_mode.hpp"
 
 using namespace weft;
 using namespace weft::abt;
@@ -76,7 +76,7 @@ void announce_self(ABT_pool_context why) noexcept {
 }
 
 int yield_slowly(bool says_where) noexcept {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const int code = require_ult();
   if (code != ABT_SUCCESS)
     return says_where ? code : ABT_SUCCESS;
@@ -88,7 +88,7 @@ int yield_slowly(bool says_where) noexcept {
 }
 
 int yield_to_slowly(ABT_thread handle) noexcept {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   descriptor* u = checked_ult(handle);
   if (u == nullptr)
     return ABT_ERR_INV_THREAD;
@@ -111,7 +111,7 @@ int yield_to_slowly(ABT_thread handle) noexcept {
 // To a unit that the caller has popped (`suspended`: that is suspended) and may name: `go` switches.
 template <class Go>
 int to_taken_slowly(ABT_thread handle, bool suspended, Go go) noexcept {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const int code = require_replaceable();
   if (code != ABT_SUCCESS)
     return code;
@@ -161,7 +161,7 @@ WEFT_ABT_SLOWLY(weft_abt_self_resume_yield_to, ABT_thread handle) {
   return self_yield_to_slowly(handle, true, ABT_POOL_CONTEXT_OP_THREAD_RESUME_YIELD_TO);
 }
 WEFT_ABT_SLOWLY(weft_abt_self_suspend) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const int code = require_ult();
   if (code != ABT_SUCCESS)
     return code;
@@ -280,7 +280,7 @@ int ABT_self_resume_suspend_to(ABT_thread handle) {
 extern "C" {
 
 int ABT_thread_resume(ABT_thread handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   descriptor* u = checked_unit(handle);
   if (u == nullptr || is_tasklet(*u))
     return ABT_ERR_INV_THREAD;
@@ -295,7 +295,7 @@ int ABT_thread_resume(ABT_thread handle) {
 }
 
 int ABT_self_exit(void) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const int code = require_mortal();
   if (code != ABT_SUCCESS)
     return code;
@@ -305,14 +305,14 @@ int ABT_self_exit(void) {
 }
 
 int ABT_thread_exit(void) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   if (ABT_initialized() != ABT_SUCCESS)
     return ABT_ERR_UNINITIALIZED;
   return ABT_self_exit();
 }
 
 int ABT_self_exit_to(ABT_thread handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const int code = require_mortal();
   if (code != ABT_SUCCESS)
     return code;
@@ -325,7 +325,7 @@ int ABT_self_exit_to(ABT_thread handle) {
 }
 
 int ABT_self_resume_exit_to(ABT_thread handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const int code = require_mortal();
   if (code != ABT_SUCCESS)
     return code;
@@ -339,7 +339,7 @@ int ABT_self_resume_exit_to(ABT_thread handle) {
 }
 
 int ABT_self_schedule(ABT_thread handle, ABT_pool pool_handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const int code = require_ult();
   if (code != ABT_SUCCESS)
     return code;

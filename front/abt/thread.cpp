@@ -10,6 +10,7 @@
 #include "front/abt/runtime.hpp"
 #include "front/abt/tool.hpp"
 #include "front/abt/xstream.hpp"
+#include "weft/door/section.hpp"
 #include "weft/sched/requests.hpp"
 #include "weft/sched/user_mode.hpp"
 #include "weft/thread.hpp"
@@ -44,7 +45,7 @@ creation creation_for(void (*function)(void*), void* argument, ABT_thread_attr a
 }
 
 [[gnu::noinline]] int create_slowly(ABT_pool handle, const creation& c, ABT_thread* out) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -81,7 +82,7 @@ descriptor* make_plain(pool& p, const unit::operations& o, std::uint64_t kind, v
 // Without attributes, for a pool that is not the caller's own list.
 [[gnu::noinline]] int create_thread_elsewhere(ABT_pool handle, void (*function)(void*), void* argument,
                                               ABT_thread* out) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   pool* const p = checked_pool(handle);
   descriptor* const u =
       p != nullptr ? make_plain(*p, ult_operations, unit::kind_thread, function, argument) : nullptr;
@@ -105,13 +106,13 @@ descriptor* make_plain(pool& p, const unit::operations& o, std::uint64_t kind, v
 }
 
 [[gnu::noinline]] int join_slowly(ABT_thread handle, int code) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   descriptor* u = checked_unit(handle);
   return u != nullptr ? join_unit(*u, code) : code;
 }
 
 [[gnu::noinline]] int free_slowly(ABT_thread* handle, ABT_thread null, int code) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   descriptor* u = checked_unit(*handle);
   if (u == nullptr)
     return code;
@@ -279,7 +280,7 @@ int create_to(ABT_pool handle, const creation& c, ABT_thread* out) {
 // Makes all, or none: nothing runs before all exist.
 int create_many(int count, ABT_pool* pools, void (**functions)(void*), void** arguments, ABT_thread_attr attr,
                 ABT_thread* out) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   for (int i = 0; out != nullptr && i < count; ++i)
     out[i] = ABT_THREAD_NULL;
   const thread_attr* a = attributes_of(attr);
@@ -380,13 +381,13 @@ int ABT_thread_create(ABT_pool pool, void (*function)(void*), void* arg, ABT_thr
 
 int ABT_thread_create_to(ABT_pool pool, void (*function)(void*), void* arg, ABT_thread_attr attr,
                          ABT_thread* out) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return guarded([&] { return create_to(pool, creation_for(function, arg, attr, out), out); });
 }
 
 int ABT_thread_create_on_xstream(ABT_xstream xstream, void (*function)(void*), void* arg,
                                  ABT_thread_attr attr, ABT_thread* out) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   if (out != nullptr)
     *out = ABT_THREAD_NULL;
   return guarded([&] { return ABT_thread_create(main_pool_of(xstream), function, arg, attr, out); });
@@ -403,12 +404,12 @@ int ABT_thread_create_many(int count, ABT_pool* pools, void (**functions)(void*)
 }
 
 int ABT_thread_revive(ABT_pool pool, void (*function)(void*), void* arg, ABT_thread* thread) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return revive(pool, function, arg, *thread, ABT_ERR_INV_THREAD);
 }
 
 int ABT_thread_revive_to(ABT_pool handle, void (*function)(void*), void* arg, ABT_thread* thread) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return guarded([&] {
     require_ult();
     pool* p = checked_pool(handle);
@@ -458,7 +459,7 @@ int ABT_thread_join_many(int count, ABT_thread* threads) {
 }
 
 int ABT_thread_cancel(ABT_thread thread) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   descriptor* u = checked_unit(thread);
   if (u == nullptr || is_primary(*u) || u->operations == &loop_operations)
     return ABT_ERR_INV_THREAD;
@@ -469,7 +470,7 @@ int ABT_thread_cancel(ABT_thread thread) {
 }
 
 int ABTX_thread_timedjoin(ABT_thread thread, const struct timespec* abstime) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   descriptor* u = checked_unit(thread);
   const caller c = who();
   if (u == nullptr || u == unit_here() || is_primary(*u) || u->join.is_detached() || c == caller::tasklet ||
@@ -478,13 +479,13 @@ int ABTX_thread_timedjoin(ABT_thread thread, const struct timespec* abstime) {
   if (abstime == nullptr)
     return ABT_ERR_INV_ARG;
   return guarded([&] {
-    return weft::detail::join_until(*u, weft::abt::deadline_of(*abstime), {}) ? ABT_SUCCESS
+    return weft::detail::join_until(*u, weft::door::deadline_of(*abstime), {}) ? ABT_SUCCESS
                                                                               : ABT_ERR_COND_TIMEDOUT;
   });
 }
 
 int ABTX_thread_detach(ABT_thread* thread) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   descriptor* u = checked_unit(*thread);
   if (u == nullptr || is_primary(*u) || u->operations == &loop_operations || u->join.is_detached())
     return ABT_ERR_INV_THREAD;
@@ -511,14 +512,14 @@ int ABT_task_create(ABT_pool pool, void (*function)(void*), void* arg, ABT_task*
 }
 
 int ABT_task_create_on_xstream(ABT_xstream xstream, void (*function)(void*), void* arg, ABT_task* out) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   if (out != nullptr)
     *out = ABT_TASK_NULL;
   return guarded([&] { return ABT_task_create(main_pool_of(xstream), function, arg, out); });
 }
 
 int ABT_task_revive(ABT_pool pool, void (*function)(void*), void* arg, ABT_task* task) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return revive(pool, function, arg, *task, ABT_ERR_INV_TASK);
 }
 
@@ -531,7 +532,7 @@ int ABT_task_join(ABT_task task) {
 }
 
 int ABT_task_cancel(ABT_task task) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const int code = ABT_thread_cancel(task);
   return code == ABT_ERR_INV_THREAD ? ABT_ERR_INV_TASK : code;
 }

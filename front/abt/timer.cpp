@@ -2,9 +2,9 @@
 // Time: the clock, timers, and sleeping.
 #include "front/abt/abtx.h"
 #include "front/abt/primitive.hpp"
+#include "weft/door/deadline.hpp"
+#include "weft/door/section.hpp"
 #include "weft/sched/switch.hpp"
-#include "weft/sched/user_mode.hpp"
-#include "weft/sync/sleep.hpp"
 
 namespace weft::abt {
 namespace {
@@ -17,8 +17,8 @@ class timer : public object {
   explicit timer(const timer* other) noexcept
       : object(own_kind), start_(other->start_), stop_(other->stop_) {}
 
-  void start() noexcept { start_ = os::now_ns(); }
-  void stop() noexcept { stop_ = os::now_ns(); }
+  void start() noexcept { start_ = door::now(); }
+  void stop() noexcept { stop_ = door::now(); }
   [[nodiscard]] double seconds() const noexcept { return static_cast<double>(stop_ - start_) * 1e-9; }
 
  private:
@@ -43,16 +43,16 @@ using namespace weft::abt;
 extern "C" {
 
 double ABT_get_wtime(void) {
-  return static_cast<double>(weft::os::now_ns()) * 1e-9;
+  return static_cast<double>(weft::door::now()) * 1e-9;
 }
 
 int ABT_timer_create(ABT_timer* new_timer) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return create<timer>(new_timer, ABT_TIMER_NULL);
 }
 
 int ABT_timer_dup(ABT_timer handle, ABT_timer* new_timer) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const auto* const t = checked<timer>(handle); // `handle` may be what *new_timer holds
   *new_timer = ABT_TIMER_NULL;
   if (t == nullptr)
@@ -61,27 +61,27 @@ int ABT_timer_dup(ABT_timer handle, ABT_timer* new_timer) {
 }
 
 int ABT_timer_free(ABT_timer* handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return free_object<timer>(handle, ABT_TIMER_NULL, ABT_ERR_INV_TIMER);
 }
 
 int ABT_timer_start(ABT_timer handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with(handle, [](timer& t) { t.start(); });
 }
 
 int ABT_timer_stop(ABT_timer handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with(handle, [](timer& t) { t.stop(); });
 }
 
 int ABT_timer_read(ABT_timer handle, double* seconds) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with(handle, [=](const timer& t) { *seconds = t.seconds(); });
 }
 
 int ABT_timer_stop_and_read(ABT_timer handle, double* seconds) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with(handle, [=](timer& t) {
     t.stop();
     *seconds = t.seconds();
@@ -89,7 +89,7 @@ int ABT_timer_stop_and_read(ABT_timer handle, double* seconds) {
 }
 
 int ABT_timer_stop_and_add(ABT_timer handle, double* seconds) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return with(handle, [=](timer& t) {
     t.stop();
     *seconds += t.seconds();
@@ -97,7 +97,7 @@ int ABT_timer_stop_and_add(ABT_timer handle, double* seconds) {
 }
 
 int ABT_timer_get_overhead(double* overhead) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   constexpr int rounds = 1000;
   double sum = 0;
   timer t;
@@ -111,18 +111,18 @@ int ABT_timer_get_overhead(double* overhead) {
 }
 
 int ABTX_self_sleep(double seconds) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   if (!(seconds >= 0)) // also what is not a number
     return ABT_ERR_INV_ARG;
   if (!may_wait())
     return ABT_ERR_INV_THREAD;
-  const weft::sched::deadline until = deadline_in(seconds);
-  if (passed(until)) {
+  const weft::door::deadline until = weft::door::deadline_in(seconds);
+  if (weft::door::passed(until)) {
     weft::sched::yield(); // SWITCH: may resume on another worker. Not guarded: it may be the thread's end.
     return ABT_SUCCESS;
   }
   return guarded([=] {
-    weft::sync::sleep_until_deadline(until, {}); // SWITCH: may resume on another worker
+    weft::door::sleep_until(until); // SWITCH: may resume on another worker
     return ABT_SUCCESS;
   });
 }

@@ -13,7 +13,7 @@
 #include "front/abt/pool.hpp"
 #include "front/abt/runtime.hpp"
 #include "front/abt/xstream.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/door/section.hpp"
 
 namespace weft::abt {
 
@@ -230,7 +230,7 @@ extern "C" {
 
 int ABT_tool_register_thread_callback(ABT_tool_thread_callback_fn callback, uint64_t event_mask,
                                       void* user_arg) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return guarded([&] {
     const bool before = tool_listens.load();
     const int code = listen(callback, event_mask, user_arg);
@@ -241,7 +241,7 @@ int ABT_tool_register_thread_callback(ABT_tool_thread_callback_fn callback, uint
 }
 
 int ABT_tool_query_thread(ABT_tool_context context, uint64_t event, ABT_tool_query_kind kind, void* value) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   if (is_null(context))
     return ABT_ERR_INV_TOOL_CONTEXT;
   const auto& c = *reinterpret_cast<const context_of_event*>(context);

@@ -15,6 +15,7 @@
 #include "front/abt/scheduler.hpp"
 #include "front/abt/technique.hpp"
 #include "front/abt/tool.hpp"
+#include "weft/door/section.hpp"
 #include "weft/memory/stack_record.hpp"
 #include "weft/os/signal.hpp"
 #include "weft/preempt/preparation.hpp"
@@ -63,7 +64,7 @@ void drop_info(descriptor& u) noexcept {
 
 // Who frees a unit runs the user's code for it.
 [[gnu::noinline]] void run_destructors_in_user_mode(unit_info& info) noexcept {
-  const sched::user_code_section out;
+  const door::user_code_section out;
   run_destructors(info);
 }
 
@@ -210,7 +211,7 @@ void give_name(descriptor& u, pool& home) {
 } // namespace
 
 void end_preemption(descriptor& self) noexcept {
-  sched::enter_runtime_for_good();
+  door::enter_runtime_for_good();
   sched::user_mode::detach(self);
 }
 
@@ -221,7 +222,7 @@ void run_preemptible(descriptor& u) {
   c.function(c.argument);
   if (unit_info* info = c.info.load(std::memory_order_acquire)) // the user's destructors, in user mode
     end_with_info(u, *info);
-  sched::enter_runtime_for_good();
+  door::enter_runtime_for_good();
   sched::user_mode::prepare_end(u); // it yields, and may migrate meanwhile: no pool may have let it go
   count_end(u);
 }
@@ -383,7 +384,7 @@ int join_unit(descriptor& u, int code) noexcept {
         if (!u.join.has_ended()) {
           const caller c = who();
           if (c == caller::tasklet || c == caller::loop) {
-            poll_until([&u] { return u.join.has_ended(); });
+            door::poll_until([&u] { return u.join.has_ended(); });
           } else {
             const tool_reason why(ABT_SYNC_EVENT_TYPE_THREAD_JOIN, &u);
             sched::join_elsewhere(u); // what may run on this stack has gone the fast way

@@ -10,7 +10,7 @@
 #include "front/abt/error.hpp"
 #include "front/abt/requests.hpp"
 #include "front/abt/runtime.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/door/section.hpp"
 
 using namespace weft::abt;
 
@@ -65,13 +65,13 @@ bool cannot_be_awaited(const xstream& es) noexcept {
 extern "C" {
 
 int ABT_xstream_create(ABT_sched sched, ABT_xstream* newxstream) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   return create(sched, -1, newxstream);
 }
 
 int ABT_xstream_create_basic(ABT_sched_predef predef, int num_pools, ABT_pool* pools, ABT_sched_config config,
                              ABT_xstream* newxstream) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   *newxstream = ABT_XSTREAM_NULL;
   ABT_sched s = ABT_SCHED_NULL;
   const int made = ABT_sched_create_basic(predef, num_pools, pools, config, &s);
@@ -86,7 +86,7 @@ int ABT_xstream_create_basic(ABT_sched_predef predef, int num_pools, ABT_pool* p
 }
 
 int ABT_xstream_create_with_rank(ABT_sched sched, int rank, ABT_xstream* newxstream) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   if (rank < 0) {
     *newxstream = ABT_XSTREAM_NULL;
     return ABT_ERR_INV_XSTREAM_RANK;
@@ -95,7 +95,7 @@ int ABT_xstream_create_with_rank(ABT_sched sched, int rank, ABT_xstream* newxstr
 }
 
 int ABT_xstream_free(ABT_xstream* xstream_handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   xstream* es = stream(*xstream_handle);
   if (es == nullptr || cannot_be_awaited(*es))
     return ABT_ERR_INV_XSTREAM;
@@ -108,7 +108,7 @@ int ABT_xstream_free(ABT_xstream* xstream_handle) {
 }
 
 int ABT_xstream_join(ABT_xstream xstream_handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   xstream* es = stream(xstream_handle);
   if (es == nullptr || cannot_be_awaited(*es))
     return ABT_ERR_INV_XSTREAM;
@@ -119,7 +119,7 @@ int ABT_xstream_join(ABT_xstream xstream_handle) {
 }
 
 int ABT_xstream_revive(ABT_xstream xstream_handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   xstream* es = stream(xstream_handle);
   if (es == nullptr || es->primary || es->condition.load() != ABT_XSTREAM_STATE_TERMINATED)
     return ABT_ERR_INV_XSTREAM;
@@ -130,7 +130,7 @@ int ABT_xstream_revive(ABT_xstream xstream_handle) {
 }
 
 int ABT_xstream_exit(void) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   if (!initialised())
     return ABT_ERR_UNINITIALIZED;
   xstream* es = stream_here();
@@ -143,7 +143,7 @@ int ABT_xstream_exit(void) {
 }
 
 int ABT_xstream_cancel(ABT_xstream xstream_handle) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   xstream* es = stream(xstream_handle);
   if (es == nullptr || es->primary)
     return ABT_ERR_INV_XSTREAM;
@@ -154,7 +154,7 @@ int ABT_xstream_cancel(ABT_xstream xstream_handle) {
 }
 
 int ABT_xstream_self(ABT_xstream* result) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   *result = ABT_XSTREAM_NULL;
   if (!initialised())
     return ABT_ERR_UNINITIALIZED;
@@ -162,14 +162,14 @@ int ABT_xstream_self(ABT_xstream* result) {
 }
 
 int ABT_xstream_self_rank(int* rank) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   if (!initialised())
     return ABT_ERR_UNINITIALIZED;
   return ABT_self_get_xstream_rank(rank);
 }
 
 int ABT_xstream_set_rank(ABT_xstream xstream_handle, int rank) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   xstream* es = stream(xstream_handle);
   if (es == nullptr || es->primary)
     return ABT_ERR_INV_XSTREAM;
@@ -196,7 +196,7 @@ int ABT_xstream_set_rank(ABT_xstream xstream_handle, int rank) {
 }
 
 int ABT_xstream_get_rank(ABT_xstream xstream_handle, int* rank) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const xstream* es = stream(xstream_handle);
   if (es == nullptr)
     return ABT_ERR_INV_XSTREAM;
@@ -205,7 +205,7 @@ int ABT_xstream_get_rank(ABT_xstream xstream_handle, int* rank) {
 }
 
 int ABT_xstream_set_main_sched(ABT_xstream xstream_handle, ABT_sched sched) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   xstream* es = stream(xstream_handle);
   if (es == nullptr)
     return ABT_ERR_INV_XSTREAM;
@@ -243,7 +243,7 @@ int ABT_xstream_set_main_sched(ABT_xstream xstream_handle, ABT_sched sched) {
 
 int ABT_xstream_set_main_sched_basic(ABT_xstream xstream_handle, ABT_sched_predef predef, int num_pools,
                                      ABT_pool* pools) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   ABT_sched s = ABT_SCHED_NULL;
   const int made = ABT_sched_create_basic(predef, num_pools, pools, ABT_SCHED_CONFIG_NULL, &s);
   if (made != ABT_SUCCESS)
@@ -257,7 +257,7 @@ int ABT_xstream_set_main_sched_basic(ABT_xstream xstream_handle, ABT_sched_prede
 }
 
 int ABT_xstream_get_main_sched(ABT_xstream xstream_handle, ABT_sched* sched) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const xstream* es = stream(xstream_handle);
   if (es == nullptr)
     return ABT_ERR_INV_XSTREAM;
@@ -266,7 +266,7 @@ int ABT_xstream_get_main_sched(ABT_xstream xstream_handle, ABT_sched* sched) {
 }
 
 int ABT_xstream_get_main_pools(ABT_xstream xstream_handle, int max_pools, ABT_pool* pools) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const xstream* es = stream(xstream_handle);
   if (es == nullptr)
     return ABT_ERR_INV_XSTREAM;
@@ -279,7 +279,7 @@ int ABT_xstream_get_main_pools(ABT_xstream xstream_handle, int max_pools, ABT_po
 }
 
 int ABT_xstream_get_state(ABT_xstream xstream_handle, ABT_xstream_state* result) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const xstream* es = stream(xstream_handle);
   if (es == nullptr)
     return ABT_ERR_INV_XSTREAM;
@@ -288,13 +288,13 @@ int ABT_xstream_get_state(ABT_xstream xstream_handle, ABT_xstream_state* result)
 }
 
 int ABT_xstream_equal(ABT_xstream a, ABT_xstream b, ABT_bool* result) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   *result = a == b || (is_null(a) && is_null(b)) ? ABT_TRUE : ABT_FALSE;
   return ABT_SUCCESS;
 }
 
 int ABT_xstream_get_num(int* num_xstreams) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   *num_xstreams = 0;
   if (!initialised())
     return ABT_ERR_UNINITIALIZED;
@@ -304,7 +304,7 @@ int ABT_xstream_get_num(int* num_xstreams) {
 }
 
 int ABT_xstream_is_primary(ABT_xstream xstream_handle, ABT_bool* is_primary) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   const xstream* es = stream(xstream_handle);
   if (es == nullptr)
     return ABT_ERR_INV_XSTREAM;
@@ -313,7 +313,7 @@ int ABT_xstream_is_primary(ABT_xstream xstream_handle, ABT_bool* is_primary) {
 }
 
 int ABT_xstream_run_unit(ABT_unit unit, ABT_pool pool) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   if (stream_here() == nullptr)
     return ABT_ERR_INV_XSTREAM;
   if (who() != caller::thread)
@@ -327,7 +327,7 @@ int ABT_xstream_run_unit(ABT_unit unit, ABT_pool pool) {
 }
 
 int ABT_xstream_check_events(ABT_sched sched) {
-  const weft::sched::runtime_section in_runtime;
+  const weft::door::runtime_section in_runtime;
   if (!initialised())
     return ABT_ERR_UNINITIALIZED;
   if (stream_here() == nullptr)

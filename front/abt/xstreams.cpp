@@ -13,7 +13,7 @@
 #include "front/abt/tool.hpp"
 #include "front/abt/xstream.hpp"
 #include "weft/base/immortal.hpp"
-#include "weft/os/clock.hpp"
+#include "weft/door/caller.hpp"
 #include "weft/runtime/runtime.hpp"
 
 namespace weft::abt {
@@ -122,7 +122,7 @@ void xstream::stop_running() {
     group->set_scheduler(*worker.load(), rest);
   } catch (const std::bad_alloc&) {
     stopping.store(false); // tried again when the stream next finds nothing to do, before it sleeps
-    os::sleep_ns(100'000);
+    door::block_for(100'000);
     worker.load()->ask(sched::refresh_waiting);
   }
 }
@@ -138,13 +138,13 @@ void xstream::now_resting() {
 void xstream::wait_until_ended() {
   const caller c = who();
   if (c == caller::tasklet || c == caller::loop)
-    return poll_until([this] { return condition.load() == ABT_XSTREAM_STATE_TERMINATED; });
+    return door::poll_until([this] { return condition.load() == ABT_XSTREAM_STATE_TERMINATED; });
   sync::held_lock held(lock);
   if (condition.load() == ABT_XSTREAM_STATE_TERMINATED)
     return;
   const tool_reason why(ABT_SYNC_EVENT_TYPE_XSTREAM_JOIN, this);
   sync::waiter w;
-  ended.wait(held, w, sched::no_deadline, {}); // SWITCH: may resume on another worker
+  ended.wait(held, w, door::no_deadline, {}); // SWITCH: may resume on another worker
 }
 
 void xstream::wake() noexcept {
