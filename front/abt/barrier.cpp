@@ -8,6 +8,7 @@
 #include "front/abt/primitive.hpp"
 #include "front/abt/tool.hpp"
 #include "weft/door/section.hpp"
+#include "weft/door/waiting.hpp"
 
 namespace weft::abt {
 namespace {
@@ -23,7 +24,7 @@ class barrier : public object {
 
   // False: the time has passed; the arrival counts all the same.
   bool wait(door::deadline until) {
-    sync::held_lock held(lock_);
+    door::held_lock held(lock_);
     if (++arrived_ != expected_)
       return wait_for_others(held, until); // SWITCH: may resume on another worker
     arrived_ = 0;
@@ -44,11 +45,11 @@ class barrier : public object {
 
  private:
   // Who could not wait for want of memory has not come, unless the others were faster.
-  bool wait_for_others(sync::held_lock& held, door::deadline until) {
+  bool wait_for_others(door::held_lock& held, door::deadline until) {
     const std::uint64_t round = rounds_;
     try {
-      return wait_in(waiters_, held, until,
-                     {unit::wait_kind::abt_barrier, 0, this}); // SWITCH: may resume on another worker
+      return door::wait_in(waiters_, held, until,
+                     {door::wait_kind::abt_barrier, 0, this}); // SWITCH: may resume on another worker
     } catch (...) {
       if (rounds_ != round)
         return true;
@@ -57,11 +58,11 @@ class barrier : public object {
     }
   }
 
-  base::spin_lock lock_;
+  door::spin_lock lock_;
   std::uint32_t expected_;
   std::uint32_t arrived_ = 0;
   std::uint64_t rounds_ = 0;
-  sync::wait_queue waiters_;
+  door::wait_queue waiters_;
 };
 
 // The kernel's: it stops kernel threads, and its destruction waits for those that are about to leave.

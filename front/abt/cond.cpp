@@ -1,27 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Condition variables: weft::sync's queue of waiters in memory that may be the user's. A waiter stands in the
-// queue before it gives the mutex back, so it misses no signal; who has been signalled does not touch the
-// condition variable again, which may be freed then.
-#include <mutex>
-
+// Condition variables: the door's, in memory that may be the user's. Who has been signalled does not touch
+// the condition variable again, which may be freed then.
 #include "front/abt/mutex.hpp"
 #include "front/abt/primitive.hpp"
 #include "front/abt/tool.hpp"
+#include "weft/door/atomic.hpp"
+#include "weft/door/condition.hpp"
 #include "weft/door/section.hpp"
 
 namespace weft::abt {
 namespace {
 
-// Also laid over an ABT_cond_memory, which nobody constructs or destroys. *Ownership*: `lock_` guards what is
-// in `room_`. *Invariant*: while the queue is not empty, all in it came with the mutex `bound`.
+// Also laid over an ABT_cond_memory, which nobody constructs or destroys.
 class cond {
  public:
   cond() noexcept : how_(static_cast<std::uint32_t>(kind::cond)) {}
   cond(const cond&) = delete;
   cond& operator=(const cond&) = delete;
   ~cond() {
-    if (waiting* in = room_.look())
-      in->queue.drain(lock_);
+    inside_.drain();
     how_.store_release(static_cast<std::uint32_t>(kind::gone)); // read through stale handles, as object::is()
   }
 
@@ -36,58 +33,35 @@ class cond {
   [[nodiscard]] bool is_made() const noexcept { return how_.load_relaxed() != of_user; } // relaxed: see at()
 
   int wait(mutex& m, door::deadline until);
-  void notify(bool all) noexcept;
-  // RACY: somebody may come right afterwards.
-  bool is_waited_for() noexcept {
-    const std::scoped_lock held(lock_);
-    return !room_.get().queue.empty();
-  }
+  void notify(bool all) noexcept { inside_.notify(all); }
+  bool is_waited_for() noexcept { return inside_.is_waited_for(); }
 
  private:
   static constexpr std::uint32_t of_user = 0;
-  struct waiting {
-    sync::wait_queue queue;
-    mutex* bound = nullptr;
-  };
 
-  base::atomic<std::uint32_t> how_; // of_user, kind::cond, kind::gone
-  base::spin_lock lock_;
-  zeroed_room<waiting> room_{};
+  door::atomic<std::uint32_t> how_; // of_user, kind::cond, kind::gone
+  door::condition inside_;
 };
 static_assert(sizeof(cond) <= sizeof(ABT_cond_memory) && alignof(cond) <= alignof(ABT_cond_memory));
 
 int cond::wait(mutex& m, door::deadline until) {
   if (!may_wait())
     return ABT_ERR_COND;
-  sync::waiter w({unit::wait_kind::abt_condition, 0, this});
-  waiting* in = nullptr;
-  const bool once = door::passed(until);
-  {
-    const std::scoped_lock held(lock_);
-    in = &room_.get();
-    if (!in->queue.empty() && in->bound != &m)
-      return ABT_ERR_INV_MUTEX;
-    if (!once) {
-      in->bound = &m;
-      in->queue.enqueue(w);
-    }
-  }
-  const mutex::released meanwhile(m); // its end may switch
-  if (once)
+  struct away { // in this order: the tool hears nothing of the mutex
+    mutex::released without;
+    tool_reason why;
+  };
+  // GONE: *this, if notified. SWITCH: may resume on another worker
+  switch (inside_.wait(&m, until, {door::wait_kind::abt_condition, 0, this}, [&] {
+    return away{mutex::released(m), tool_reason(ABT_SYNC_EVENT_TYPE_COND, this)};
+  })) {
+  case door::condition::outcome::notified:
+    return ABT_SUCCESS;
+  case door::condition::outcome::timed_out:
     return ABT_ERR_COND_TIMEDOUT;
-  // GONE: *this, if notified
-  const tool_reason why(ABT_SYNC_EVENT_TYPE_COND, this);
-  const sync::wait_result how = in->queue.finish(lock_, w, until, {}); // SWITCH: may resume on another worker
-  return how == sync::wait_result::notified ? ABT_SUCCESS : ABT_ERR_COND_TIMEDOUT;
-}
-
-void cond::notify(bool all) noexcept {
-  // Whoever changed something under the mutex sees the waiter that gave the mutex back before.
-  if (waiting* in = room_.look(); in == nullptr || in->queue.looks_empty())
-    return;
-  const std::scoped_lock held(lock_);
-  sync::wait_queue& queue = room_.get().queue;
-  all ? static_cast<void>(queue.notify_all()) : static_cast<void>(queue.notify_one());
+  default:
+    return ABT_ERR_INV_MUTEX;
+  }
 }
 
 int notify(ABT_cond handle, bool all) noexcept {

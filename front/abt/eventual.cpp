@@ -7,6 +7,8 @@
 #include "front/abt/primitive.hpp"
 #include "front/abt/tool.hpp"
 #include "weft/door/section.hpp"
+#include "weft/door/waiting.hpp"
+#include "weft/door/zeroed.hpp"
 
 namespace weft::abt {
 namespace {
@@ -55,17 +57,17 @@ class eventual {
   static constexpr std::uint32_t of_user = 0;
   enum : std::uint32_t { unset, setting, ready };
   struct inside {
-    sync::wait_queue waiters;
+    door::wait_queue waiters;
     void* buffer = nullptr;
   };
 
   void let_setter_leave(bool made) noexcept;
 
-  base::atomic<std::uint32_t> how_; // of_user, kind::eventual, kind::gone
-  base::spin_lock lock_;
-  base::atomic<std::uint32_t> state_{unset};
+  door::atomic<std::uint32_t> how_; // of_user, kind::eventual, kind::gone
+  door::spin_lock lock_;
+  door::atomic<std::uint32_t> state_{unset};
   std::uint32_t bytes_;
-  zeroed_room<inside> room_{};
+  door::zeroed<inside> room_{};
 };
 static_assert(sizeof(eventual) <= sizeof(ABT_eventual_memory) &&
               alignof(eventual) <= alignof(ABT_eventual_memory));
@@ -90,11 +92,11 @@ bool eventual::wait(door::deadline until) {
     return true;
   const bool made = is_made();
   {
-    sync::held_lock held(lock_);
+    door::held_lock held(lock_);
     if (state_.load_acquire() == ready) // (E2)
       return true;
-    const unit::wait_record why{unit::wait_kind::eventual, 0, this};
-    if (!wait_in(room_.get().waiters, held, until, why)) // SWITCH: may resume on another worker
+    const door::wait_reason why{door::wait_kind::eventual, 0, this};
+    if (!door::wait_in(room_.get().waiters, held, until, why)) // SWITCH: may resume on another worker
       return false;
   }
   let_setter_leave(made); // GONE: *this, if made: another waiter may have freed it

@@ -7,6 +7,7 @@
 #include "front/abt/primitive.hpp"
 #include "front/abt/tool.hpp"
 #include "weft/door/section.hpp"
+#include "weft/door/waiting.hpp"
 
 namespace weft::abt {
 namespace {
@@ -32,8 +33,8 @@ class future : public object {
   bool wait(door::deadline until) {
     if (is_ready())
       return true;
-    sync::held_lock held(lock_);
-    return is_ready() || wait_in(waiters_, held, until, {unit::wait_kind::abt_future, 0, this});
+    door::held_lock held(lock_);
+    return is_ready() || door::wait_in(waiters_, held, until, {door::wait_kind::abt_future, 0, this});
     // SWITCH: may have resumed on another worker
   }
 
@@ -62,13 +63,13 @@ class future : public object {
   }
 
  private:
-  base::spin_lock lock_;
+  door::spin_lock lock_;
   const std::uint32_t compartments_;
   std::uint32_t taken_ = 0;
   const callback callback_;
-  base::atomic<bool> ready_;
+  door::atomic<bool> ready_;
   const std::unique_ptr<void*[]> values_;
-  sync::wait_queue waiters_;
+  door::wait_queue waiters_;
 };
 
 int wait(ABT_future handle, door::deadline until) {

@@ -1,61 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "front/abt/key.hpp"
 
-#include <atomic>
-#include <mutex>
-#include <utility>
-
 #include "front/abt/context.hpp"
 #include "front/abt/runtime.hpp"
 #include "weft/door/section.hpp"
 
 namespace weft::abt {
-namespace {
-
-std::atomic<std::uint64_t> next_serial{1};
-
-unit_info::value* find(unit_info& info, const key& k) noexcept {
-  for (unit_info::value& v : info.values) {
-    if (v.key == &k && v.serial == k.serial)
-      return &v;
-  }
-  return nullptr;
-}
-
-} // namespace
-
-key::key(void (*d)(void*)) noexcept
-    : object(own_kind), destructor(d), serial(next_serial.fetch_add(1, std::memory_order_relaxed)) {}
 
 void set_value(descriptor& u, const key& k, void* value) {
-  unit_info& info = info_of(u);
-  const std::scoped_lock held(info.lock);
-  if (unit_info::value* v = find(info, k)) {
-    v->data = value;
-  } else {
-    info.values.push_back({&k, k.serial, k.destructor, value});
-  }
+  info_of(u).values.set(k, value);
 }
 
 void* value_of(const descriptor& u, const key& k) noexcept {
   unit_info* info = info_if_any(u);
-  if (info == nullptr)
-    return nullptr;
-  const std::scoped_lock held(info->lock);
-  const unit_info::value* v = find(*info, k);
-  return v != nullptr ? v->data : nullptr;
-}
-
-void run_destructors(unit_info& info) noexcept {
-  std::vector<unit_info::value> values;
-  {
-    const std::scoped_lock held(info.lock);
-    values.swap(info.values);
-  }
-  for (const unit_info::value& v : values) {
-    if (v.destructor != nullptr && v.data != nullptr)
-      v.destructor(v.data);
-  }
+  return info != nullptr ? info->values.get(k) : nullptr;
 }
 
 } // namespace weft::abt

@@ -10,6 +10,7 @@
 #include "front/abt/abt.h"
 #include "front/abt/object.hpp"
 #include "front/abt/unit.hpp"
+#include "weft/door/atomic.hpp"
 #include "weft/sched/pool.hpp"
 
 namespace weft::abt {
@@ -92,8 +93,8 @@ class pool : public sched::pool, public object {
   void tell_waiters() noexcept;
 
  private:
-  base::atomic<std::uint32_t> waiting_{0}; // kernel threads in pop_wait()
-  base::atomic<std::uint32_t> pushes_{0};  // they sleep on it
+  door::atomic<std::uint32_t> waiting_{0}; // kernel threads in pop_wait()
+  door::atomic<std::uint32_t> pushes_{0};  // they sleep on it
 };
 
 // One list for its owner alone while a scheduler of ours runs it as its first pool, and one under a lock for

@@ -12,7 +12,7 @@
 
 #include "front/abt/context.hpp"
 #include "front/abt/scheduler.hpp"
-#include "weft/base/fence.hpp"
+#include "weft/door/atomic.hpp"
 #include "weft/door/deadline.hpp"
 #include "weft/os/futex.hpp"
 
@@ -97,7 +97,7 @@ bool pool::remove_for_user(descriptor& u) {
 // A waiter counts itself (Q1), then looks; a push is done (Q2), then looks for waiters. The fences between
 // let neither miss the other.
 void pool::tell_waiters() noexcept {
-  base::light_fence(); // (Q2) pairs with the heavy fence at (Q1)
+  door::light_fence(); // (Q2) pairs with the heavy fence at (Q1)
   if (waiting_.load_relaxed() != 0)
     wake_waiters();
 }
@@ -120,7 +120,7 @@ descriptor* pool::pop_wait(double seconds, ABT_pool_context why) {
     if (worker* w = worker_here())
       limit = std::min(limit, w->timers.earliest());
     waiting_.fetch_add_relaxed(1);
-    base::heavy_fence(); // (Q1)
+    door::heavy_fence(); // (Q1)
     if (looks_empty())
       os::futex_wait_until(&pushes_, first, limit);
     waiting_.fetch_sub_relaxed(1);
@@ -156,7 +156,7 @@ queue::intrusive_fifo* fifo_pool::lend_list(worker& w) {
     return nullptr;
   lent_ = true;
   in_use_.store(true, std::memory_order_relaxed);
-  base::heavy_fence(); // (Q3) pairs with (Q4): a push that did not see it is seen by the drain
+  door::heavy_fence(); // (Q3) pairs with (Q4): a push that did not see it is seen by the drain
   drain(w);
   return &own_.list;
 }
@@ -185,7 +185,7 @@ void fifo_pool::do_push(descriptor& u) {
   u.state.post();
   shared_.push_back(&u.link); // GONE: u
   if (lends()) {
-    base::light_fence(); // (Q4) pairs with the heavy fence at (Q3)
+    door::light_fence(); // (Q4) pairs with the heavy fence at (Q3)
     if (in_use_.load(std::memory_order_relaxed))
       notify_owner();
   }

@@ -5,8 +5,9 @@
 #include "front/abt/abtx.h"
 #include "front/abt/primitive.hpp"
 #include "front/abt/tool.hpp"
+#include "weft/door/deadline.hpp"
 #include "weft/door/section.hpp"
-#include "weft/sync/shared_mutex.hpp"
+#include "weft/shared_mutex.hpp"
 
 namespace weft::abt {
 namespace {
@@ -60,7 +61,7 @@ class rwlock : public object {
   }
 
   bool written_ = false;
-  sync::shared_mutex mutex_;
+  weft::shared_mutex mutex_;
 };
 
 using locking = bool (rwlock::*)(door::deadline);

@@ -4,7 +4,7 @@
 #include "front/abt/primitive.hpp"
 #include "weft/door/deadline.hpp"
 #include "weft/door/section.hpp"
-#include "weft/sched/switch.hpp"
+#include "weft/thread.hpp"
 
 namespace weft::abt {
 namespace {
@@ -118,7 +118,8 @@ int ABTX_self_sleep(double seconds) {
     return ABT_ERR_INV_THREAD;
   const weft::door::deadline until = weft::door::deadline_in(seconds);
   if (weft::door::passed(until)) {
-    weft::sched::yield(); // SWITCH: may resume on another worker. Not guarded: it may be the thread's end.
+    weft::this_thread::yield(); // SWITCH: may resume on another worker
+    // Not guarded: it may be the thread's end.
     return ABT_SUCCESS;
   }
   return guarded([=] {

@@ -20,7 +20,6 @@
 #include "weft/os/signal.hpp"
 #include "weft/preempt/preparation.hpp"
 #include "weft/sched/user_mode.hpp"
-#include "weft/sync/waiter.hpp"
 #include "weft/unit/extension.hpp"
 
 namespace weft::abt {
@@ -52,7 +51,7 @@ void drop_info(descriptor& u) noexcept {
   unit_info* info = closure_of(u).info.exchange(nullptr, std::memory_order_acq_rel);
   if (info == nullptr)
     return;
-  run_destructors(*info);
+  info->values.run_destructors();
   if (!is_null(info->unit)) {
     if (pool* p = pool_of(u))
       p->drop_name(info->unit);
@@ -65,12 +64,12 @@ void drop_info(descriptor& u) noexcept {
 // Who frees a unit runs the user's code for it.
 [[gnu::noinline]] void run_destructors_in_user_mode(unit_info& info) noexcept {
   const door::user_code_section out;
-  run_destructors(info);
+  info.values.run_destructors();
 }
 
 [[gnu::noinline]] void end_with_info(descriptor& u, unit_info& info) noexcept {
   if (u.join.is_detached())
-    run_destructors(info); // where they may still wait
+    info.values.run_destructors(); // where they may still wait
 }
 
 [[gnu::always_inline]] inline void settle(descriptor& u) noexcept {

@@ -10,12 +10,13 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "front/abt/abt.h"
 #include "front/abt/abtx.h"
 #include "front/abt/error.hpp"
 #include "front/abt/object.hpp"
+#include "weft/door/atomic.hpp"
+#include "weft/door/local.hpp"
 #include "weft/sched/direct.hpp"
 #include "weft/unit/descriptor.hpp"
 
@@ -54,17 +55,10 @@ struct thread_attr : object {
 };
 
 // What few units need. Made at the first need (info_of), freed with the unit. Ownership: `lock` guards
-// `values` and the fields of migration; the rest belongs to whoever holds the unit.
+// the fields of migration; the rest, but the values, belongs to whoever holds the unit.
 struct unit_info {
-  struct value {
-    const void* key; // identity only: keys may be freed before values
-    std::uint64_t serial;
-    void (*destructor)(void*);
-    void* data;
-  };
-
-  base::spin_lock lock;
-  std::vector<value> values;
+  door::spin_lock lock;
+  door::local_values values;
   std::atomic<ABT_unit_id> id{0};
   ABT_unit unit = ABT_UNIT_NULL; // what the user's pool calls it; null: in no such pool
   ABT_pool_context push_context = ABT_POOL_CONTEXT_OP_POOL_OTHER; // of the next push into a user's pool

@@ -12,8 +12,8 @@
 
 #include "front/abt/object.hpp"
 #include "front/abt/scheduler.hpp"
+#include "weft/door/waiting.hpp"
 #include "weft/sched/group.hpp"
-#include "weft/sync/wait_queue.hpp"
 
 namespace weft::abt {
 
@@ -35,8 +35,8 @@ struct xstream : object {
   std::shared_ptr<sched::pool> loop_pool; // home of the ULTs that are a main scheduler's loop
   std::atomic<ABT_xstream_state> condition{ABT_XSTREAM_STATE_RUNNING};
   std::atomic<bool> stopping{false};
-  base::spin_lock lock; // guards `ended`, and `main` against being freed while somebody asks it for something
-  sync::wait_queue ended;           // who waits for TERMINATED
+  door::spin_lock lock; // guards `ended`, and `main` against being freed while somebody asks it for something
+  door::wait_queue ended;           // who waits for TERMINATED
   pthread_t kernel_thread{};        // its worker's
   std::vector<int> cpus;            // asked for; empty: not bound
   std::atomic<bool> patient{false}; // looks at users' pools from time to time

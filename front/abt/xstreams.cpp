@@ -139,12 +139,11 @@ void xstream::wait_until_ended() {
   const caller c = who();
   if (c == caller::tasklet || c == caller::loop)
     return door::poll_until([this] { return condition.load() == ABT_XSTREAM_STATE_TERMINATED; });
-  sync::held_lock held(lock);
+  door::held_lock held(lock);
   if (condition.load() == ABT_XSTREAM_STATE_TERMINATED)
     return;
   const tool_reason why(ABT_SYNC_EVENT_TYPE_XSTREAM_JOIN, this);
-  sync::waiter w;
-  ended.wait(held, w, door::no_deadline, {}); // SWITCH: may resume on another worker
+  door::wait_in(ended, held, door::no_deadline, {}); // SWITCH: may resume on another worker
 }
 
 void xstream::wake() noexcept {

@@ -82,13 +82,13 @@ class drained {
 };
 
 template <std::size_t... I>
-class drained_cells : drained<weft::abt::cell<64 * (I + 1)>,
-                              weft::memory::shared_object_cache<weft::abt::cell<64 * (I + 1)>>>... {
+class drained_cells : drained<weft::door::cell<64 * (I + 1)>,
+                              weft::memory::shared_object_cache<weft::door::cell<64 * (I + 1)>>>... {
  public:
   explicit drained_cells(std::index_sequence<I...>)
-      : drained<weft::abt::cell<64 * (I + 1)>,
-                weft::memory::shared_object_cache<weft::abt::cell<64 * (I + 1)>>>(
-            weft::abt::cells<64 * (I + 1)>())... {}
+      : drained<weft::door::cell<64 * (I + 1)>,
+                weft::memory::shared_object_cache<weft::door::cell<64 * (I + 1)>>>(
+            weft::door::cells<64 * (I + 1)>())... {}
 };
 
 // Made and destroyed on the same worker.
@@ -131,7 +131,7 @@ struct remains {
     r.units = alive.units;
     r.stacks = alive.stacks;
     for_each_cell_size([&r](auto size) {
-      using cell = weft::abt::cell<decltype(size)::value>;
+      using cell = weft::door::cell<decltype(size)::value>;
       r.objects += weft::memory::object_cache<cell>::process_depot().count().live;
     });
     r.allocations = weft::fault_test::live_allocations();
@@ -201,7 +201,7 @@ outcome attempt_without_loss(fault_site site, std::uint64_t nth) {
     before = remains::now();
     result = attempt<Scenario>(site, nth);
     settle_kernel_threads(before.kernel_threads);
-    for_each_cell_size([](auto size) { weft::abt::cells<decltype(size)::value>().trim(); });
+    for_each_cell_size([](auto size) { weft::door::cells<decltype(size)::value>().trim(); });
     after = remains::now();
     if (after == before || ::testing::Test::HasFailure())
       return result;
