@@ -4,8 +4,9 @@
 #include "front/abt/runtime.hpp"
 #include "front/abt/technique.hpp"
 #include "front/abt/unit.hpp"
+#include "weft/door/preemptible.hpp"
 #include "weft/door/section.hpp"
-#include "weft/preempt/ticks.hpp"
+#include "weft/door/stack.hpp"
 
 using namespace weft::abt;
 
@@ -47,7 +48,8 @@ int ABT_thread_attr_set_stack(ABT_thread_attr handle, void* stack, size_t size) 
   thread_attr* a = attr_of(handle);
   if (a == nullptr)
     return ABT_ERR_INV_THREAD_ATTR;
-  if (stack != nullptr && (reinterpret_cast<std::uintptr_t>(stack) % 8 != 0 || size < smallest_user_stack))
+  if (stack != nullptr &&
+      (reinterpret_cast<std::uintptr_t>(stack) % 8 != 0 || size < weft::door::smallest_supplied_stack))
     return ABT_ERR_INV_ARG;
   a->stack = stack;
   a->stack_size = size;
@@ -134,7 +136,7 @@ __attribute__((no_sanitize("undefined"))) int ABTX_thread_attr_set_preemption(AB
   thread_attr* a = attr_of(handle);
   if (a == nullptr)
     return ABT_ERR_INV_THREAD_ATTR;
-  if (static_cast<unsigned>(preemption) >= weft::sched::preemption_kinds)
+  if (static_cast<unsigned>(preemption) >= weft::door::preemption_kinds)
     return ABT_ERR_INV_ARG;
   a->preemption = preemption;
   return ABT_SUCCESS;
@@ -154,7 +156,8 @@ int ABTX_preemption_set_interval(double seconds) {
     return ABT_ERR_INV_ARG;
   return guarded(
       [seconds] {
-        weft::preempt::set_interval(std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9)));
+        const auto nanoseconds = static_cast<std::int64_t>(seconds * 1e9);
+        weft::door::set_preemption_interval(std::chrono::nanoseconds(nanoseconds));
         return ABT_SUCCESS;
       },
       ABT_ERR_INV_ARG);
@@ -163,7 +166,7 @@ int ABTX_preemption_set_interval(double seconds) {
 int ABTX_preemption_get_interval(double* seconds) {
   if (seconds == nullptr)
     return ABT_ERR_INV_ARG;
-  *seconds = static_cast<double>(weft::preempt::interval().count()) * 1e-9;
+  *seconds = static_cast<double>(weft::door::preemption_interval().count()) * 1e-9;
   return ABT_SUCCESS;
 }
 

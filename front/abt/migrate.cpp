@@ -8,23 +8,23 @@
 #include "front/abt/pool.hpp"
 #include "front/abt/runtime.hpp"
 #include "front/abt/xstream.hpp"
+#include "weft/door/request.hpp"
 #include "weft/door/section.hpp"
-#include "weft/unit/extension.hpp"
 
-using namespace weft;
 using namespace weft::abt;
+namespace door = weft::door;
 
 namespace {
 
 // Called by the core when the unit has its new home and is in no pool. `name`: what it is called there. What
 // the info says of requests may be a later one's already, which the bit tells: that is noted under the lock.
-void arrive(sched::descriptor& u, void* name) {
+void arrive(descriptor& u, void* name) {
   unit_info& info = *info_if_any(u);
   pool& target = *pool_of(u);
-  auto* const old = static_cast<pool*>(unit::extension_of(u)->left->front());
+  auto* const old = static_cast<pool*>(door::pool_left_by(u).front());
   {
     const std::scoped_lock held(info.lock);
-    if (!u.has(unit::migration_requested)) {
+    if (!door::is_to_migrate(u)) {
       info.unit_there = ABT_UNIT_NULL;
       info.migration_target = nullptr;
     }
@@ -33,7 +33,7 @@ void arrive(sched::descriptor& u, void* name) {
     old->drop_name(info.unit);
   info.unit = static_cast<ABT_unit>(name);
   info.push_context = ABT_POOL_CONTEXT_OP_THREAD_MIGRATE;
-  worker& w = sched::here();
+  worker& w = door::here();
   target.count_unit(w, 1);
   old->count_leaving(w);
   if (info.callback != nullptr)
@@ -43,13 +43,13 @@ void arrive(sched::descriptor& u, void* name) {
 // Noted, no more: the unit goes where it is next scheduled, so that the last request wins. The names of those
 // that give way are dropped; that of one which is being carried out is the unit's.
 void note_request(descriptor& u, unit_info& info, pool& target, ABT_unit name) {
-  static_cast<void>(unit::extend(u)); // memory is not taken under the lock
+  door::prepare_migration(u); // memory is not taken under the lock
   pool* given_up = nullptr;
   ABT_unit name_there = ABT_UNIT_NULL;
   {
     const std::scoped_lock held(info.lock);
     bool replaced = false;
-    if (!unit::request_migration(u, {&target, &arrive, name}, &replaced))
+    if (!door::request_migration(u, target, &arrive, name, replaced))
       throw failure{ABT_ERR_INV_THREAD};
     if (replaced) {
       given_up = info.migration_target;

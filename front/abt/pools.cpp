@@ -14,6 +14,7 @@
 #include "front/abt/scheduler.hpp"
 #include "weft/door/atomic.hpp"
 #include "weft/door/deadline.hpp"
+#include "weft/door/unit.hpp"
 #include "weft/os/futex.hpp"
 
 namespace weft::abt {
@@ -21,9 +22,7 @@ namespace {
 
 std::atomic<int> next_pool_id{0};
 
-worker* worker_here() noexcept {
-  return sched::on_worker() ? &sched::here() : nullptr;
-}
+using door::worker_here;
 
 // For containers that fast paths know.
 void mark_contained(descriptor& u) noexcept {
@@ -305,9 +304,9 @@ void randws_pool::insert(descriptor& u, bool at_head) noexcept {
 
 // What comes by a switch or a wake-up.
 void randws_pool::do_push(descriptor& u) {
-  const bool first = u.has(unit::goes_first);
+  const bool first = door::goes_first(u);
   if (first)
-    u.traits.fetch_and_relaxed(~std::uint64_t{unit::goes_first}); // relaxed: the push publishes it
+    door::let_go_first(u, false);
   insert(u, first);
 }
 

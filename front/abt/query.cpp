@@ -7,11 +7,12 @@
 #include "front/abt/technique.hpp"
 #include "front/abt/unit.hpp"
 #include "front/abt/xstream.hpp"
+#include "weft/door/request.hpp"
 #include "weft/door/section.hpp"
-#include "weft/unit/extension.hpp"
+#include "weft/door/unit.hpp"
 
-using namespace weft;
 using namespace weft::abt;
+namespace door = weft::door;
 
 namespace {
 
@@ -59,9 +60,8 @@ void* stack_of(const descriptor& u) noexcept {
     return info->stack;
   if (u.stack == nullptr)
     return nullptr;                               // it gets one when it starts
-  if (const descriptor* host = sched::host_of(u)) // on its joiner's stack, from where the joiner left off
-    return static_cast<std::byte*>(const_cast<void*>(arch::stack_pointer_of(host->context))) -
-           stack_size_of(u);
+  if (const void* host = door::stack_of_host(u)) // on its joiner's stack, from where the joiner left off
+    return static_cast<std::byte*>(const_cast<void*>(host)) - stack_size_of(u);
   return reinterpret_cast<std::byte*>(u.stack) - stack_size_of(u); // what is beyond is a reserve
 }
 
@@ -220,10 +220,10 @@ int ABTX_thread_get_technique(ABT_thread thread, ABTX_technique* technique) {
   return with_unit(thread, ABT_ERR_INV_THREAD, [&](descriptor& u) {
     if (is_tasklet(u)) {
       *technique = ABTX_TECHNIQUE_RUN_TO_COMPLETION;
-    } else if (u.technique() != unit::technique_id::automatic) {
+    } else if (u.technique() != weft::technique_id::automatic) {
       *technique = technique_of(u.technique());
     } else {
-      const bool own_stack = u.stack_size() != 0 || u.has(unit::not_cancellable);
+      const bool own_stack = u.stack_size() != 0 || !door::may_be_cancelled(u);
       *technique = own_stack ? ABTX_TECHNIQUE_FULL_LAZY : ABTX_TECHNIQUE_INLINE_JOIN;
     }
     return ABT_SUCCESS;

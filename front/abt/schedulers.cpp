@@ -10,6 +10,7 @@
 #include "front/abt/tool.hpp"
 #include "front/abt/xstream.hpp"
 #include "weft/door/deadline.hpp"
+#include "weft/door/switch.hpp"
 #include "weft/sched/stealing.hpp"
 
 namespace weft::abt {
@@ -206,7 +207,7 @@ void run_predefined(scheduler& s) {
     if (s.has_to_stop())
       return;
     if (u != nullptr) {
-      sched::yield();
+      door::yield();
     } else {
       door::sleep_until(door::now() + pause);
       pause = std::min(2 * pause, longest);
@@ -222,7 +223,7 @@ void check_events(scheduler& s) {
   w.look_around();
   constexpr std::uint32_t ours = sched::always_ask | sched::tracing | sched::observed | sched::inbox_waiting;
   if (es.main.load() == &s && ((w.attention.load_relaxed() & ~ours) != 0 || !w.local.empty()))
-    sched::yield_slowly(); // the loop below has something to do
+    door::yield_thoroughly(); // the loop below has something to do
 }
 
 } // namespace weft::abt

@@ -8,8 +8,8 @@
 #include "front/abt/xstream.hpp"
 #include "weft/door/section.hpp"
 
-using namespace weft;
 using namespace weft::abt;
+namespace door = weft::door;
 
 namespace {
 

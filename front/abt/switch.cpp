@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The functions of the C API that switch from one ULT to another. Called on one stack and returning on
-// another, they go back to their callers by a jump: the fast ways end in arch::swap_and_return(), the slow
+// another, they go back to their callers by a jump: the fast ways are the door's, the slow
 // ones are exported by WEFT_EXPORT_SWITCHING, `..._slowly`. A fast way that is none has changed nothing.
 #include "front/abt/context.hpp"
 #include "front/abt/error.hpp"
@@ -8,11 +8,12 @@
 #include "front/abt/tool.hpp"
 #include "front/abt/unit.hpp"
 #include "front/abt/xstream.hpp"
+#include "weft/door/preemptible.hpp"
 #include "weft/door/section.hpp"
-#include "weft/sched/direct.hpp"
+#include "weft/door/switch.hpp"
 
-using namespace weft;
 using namespace weft::abt;
+namespace door = weft::door;
 
 namespace {
 
@@ -48,10 +49,10 @@ descriptor* checked_ult(ABT_thread handle) noexcept {
 // `posted`: the caller may run elsewhere before it, and must not find it suspended still.
 bool is_takeable(descriptor& u, bool suspended) noexcept {
   if (!suspended)
-    return u.state.is(unit::state::posted);
-  if (!u.state.take_suspended())
+    return door::is_taken(u);
+  if (!door::take_suspended(u))
     return false;
-  u.state.post();
+  door::mark_taken(u);
   return true;
 }
 
@@ -60,7 +61,7 @@ descriptor* foreign_unit(ABT_thread handle) noexcept {
   if (is_null(handle) || reinterpret_cast<std::uintptr_t>(handle) % alignof(descriptor) != 0)
     return nullptr;
   auto* u = reinterpret_cast<descriptor*>(handle);
-  return u->operations != &freed_operations && u->state.is(unit::state::posted) ? u : nullptr;
+  return u->operations != &freed_operations && door::is_taken(*u) ? u : nullptr;
 }
 
 [[gnu::always_inline]] inline bool looks_like_ult(ABT_thread handle) noexcept {
@@ -82,7 +83,7 @@ int yield_slowly(bool says_where) noexcept {
     return says_where ? code : ABT_SUCCESS;
   return slowly([] {
     announce_self(ABT_POOL_CONTEXT_OP_THREAD_YIELD);
-    sched::yield();
+    door::yield();
     return ABT_SUCCESS;
   });
 }
@@ -103,7 +104,7 @@ int yield_to_slowly(ABT_thread handle) noexcept {
     if (!p->remove_for_user(*u))
       return ABT_SUCCESS; // it is not ready there
     announce_self(ABT_POOL_CONTEXT_OP_THREAD_YIELD_TO);
-    sched::yield_to_taken(*u);
+    door::yield_to_taken(*u);
     return ABT_SUCCESS;
   });
 }
@@ -129,12 +130,12 @@ int to_taken_slowly(ABT_thread handle, bool suspended, Go go) noexcept {
 int self_yield_to_slowly(ABT_thread handle, bool suspended, ABT_pool_context why) noexcept {
   return to_taken_slowly(handle, suspended, [why](descriptor& next) {
     announce_self(why);
-    sched::yield_to_taken(next);
+    door::yield_to_taken(next);
   });
 }
 
 int self_suspend_to_slowly(ABT_thread handle, bool suspended) noexcept {
-  return to_taken_slowly(handle, suspended, [](descriptor& next) { sched::suspend_to_taken(next); });
+  return to_taken_slowly(handle, suspended, [](descriptor& next) { door::suspend_to_taken(next); });
 }
 
 } // namespace
@@ -166,7 +167,7 @@ WEFT_ABT_SLOWLY(weft_abt_self_suspend) {
   if (code != ABT_SUCCESS)
     return code;
   return slowly([] {
-    sched::suspend_until_taken();
+    door::suspend_until_taken();
     return ABT_SUCCESS;
   });
 }
@@ -179,27 +180,8 @@ WEFT_ABT_SLOWLY(weft_abt_self_resume_suspend_to, ABT_thread handle) {
 
 namespace {
 
-// The worker's own list has who runs next, or there is no fast way.
-template <class Slowly>
-[[gnu::always_inline]] inline int yield(Slowly slowly) noexcept {
-  worker& w = sched::here();
-  descriptor* self = w.current;
-  descriptor* next = w.fifo != nullptr ? sched::start_yield(w, *w.fifo) : nullptr;
-  if (next == nullptr) [[unlikely]]
-    return slowly();
-  return arch::swap_and_return(self->context, next->context); // SWITCH: may resume on another worker
-}
-
-[[gnu::always_inline]] inline int yield_into(worker& w, descriptor& self, descriptor& next) noexcept {
-  sched::start_yield_into(w, self, next);
-  return arch::swap_and_return(self.context, next.context); // SWITCH: may resume on another worker
-}
-
-[[gnu::always_inline]] inline int suspend_into(worker& w, descriptor& self, descriptor& next) noexcept {
-  w.current = &next;
-  // SWITCH: may resume on another worker
-  return arch::swap_publishing_and_return(self.context, next.context, self.state.word(),
-                                          static_cast<std::uint8_t>(unit::state::suspended));
+[[gnu::always_inline]] inline descriptor* unit_at(ABT_thread handle) noexcept {
+  return reinterpret_cast<descriptor*>(handle);
 }
 
 } // namespace
@@ -207,38 +189,21 @@ template <class Slowly>
 extern "C" {
 
 int ABT_thread_yield(void) {
-  return yield(&weft_abt_thread_yield_slowly);
+  return door::yield_and_return(&weft_abt_thread_yield_slowly);
 }
 
 int ABT_self_yield(void) {
-  return yield(&weft_abt_self_yield_slowly);
+  return door::yield_and_return(&weft_abt_self_yield_slowly);
 }
 
 int ABT_thread_yield_to(ABT_thread handle) {
-  worker& w = sched::here();
-  if (looks_like_ult(handle)) [[likely]] {
-    descriptor& target = *reinterpret_cast<descriptor*>(handle);
-    if (target.home.is(w.listed) && target.state.is(unit::state::ready)) [[likely]] {
-      descriptor& self = *w.current;
-      if (self.home.is(w.listed) && sched::can_switch_to_started(w, self, target)) [[likely]] {
-        queue::intrusive_fifo::unlink(&target.link);
-        return yield_into(w, self, target);
-      }
-    }
-  }
-  return weft_abt_thread_yield_to_slowly(handle);
+  return door::yield_to_ready_and_return(unit_at(handle), looks_like_ult(handle),
+                                          [=] { return weft_abt_thread_yield_to_slowly(handle); });
 }
 
 int ABT_self_yield_to(ABT_thread handle) {
-  worker& w = sched::here();
-  if (looks_like_ult(handle) && w.fifo != nullptr) [[likely]] {
-    descriptor& self = *w.current;
-    descriptor& target = *reinterpret_cast<descriptor*>(handle);
-    if (self.home.is(w.listed) && target.state.is(unit::state::posted) &&
-        sched::can_switch_to_taken(w, self, target)) [[likely]]
-      return yield_into(w, self, target);
-  }
-  return weft_abt_self_yield_to_slowly(handle);
+  return door::yield_to_taken_and_return(unit_at(handle), looks_like_ult(handle),
+                                          [=] { return weft_abt_self_yield_to_slowly(handle); });
 }
 
 int ABT_self_resume_yield_to(ABT_thread handle) {
@@ -250,29 +215,13 @@ int ABT_self_suspend(void) {
 }
 
 int ABT_self_suspend_to(ABT_thread handle) {
-  worker& w = sched::here();
-  if (looks_like_ult(handle) && w.fifo != nullptr) [[likely]] {
-    descriptor& self = *w.current;
-    descriptor& target = *reinterpret_cast<descriptor*>(handle);
-    if (sched::can_switch_to_taken(w, self, target) && target.state.is(unit::state::posted)) [[likely]] {
-      target.state.start_running();
-      return suspend_into(w, self, target);
-    }
-  }
-  return weft_abt_self_suspend_to_slowly(handle);
+  return door::suspend_to_taken_and_return(unit_at(handle), looks_like_ult(handle),
+                                          [=] { return weft_abt_self_suspend_to_slowly(handle); });
 }
 
-// The target, which is nobody else's now, is as running as it will be.
 int ABT_self_resume_suspend_to(ABT_thread handle) {
-  worker& w = sched::here();
-  if (looks_like_ult(handle) && w.fifo != nullptr) [[likely]] {
-    descriptor& self = *w.current;
-    descriptor& target = *reinterpret_cast<descriptor*>(handle);
-    // Who is suspended has started.
-    if (sched::can_switch_to_started(w, self, target) && target.state.start_suspended()) [[likely]]
-      return suspend_into(w, self, target);
-  }
-  return weft_abt_self_resume_suspend_to_slowly(handle);
+  return door::suspend_to_suspended_and_return(unit_at(handle), looks_like_ult(handle),
+                                          [=] { return weft_abt_self_resume_suspend_to_slowly(handle); });
 }
 
 } // extern "C"
@@ -285,11 +234,11 @@ int ABT_thread_resume(ABT_thread handle) {
   if (u == nullptr || is_tasklet(*u))
     return ABT_ERR_INV_THREAD;
   return guarded([u] {
-    if (!u->state.take_suspended())
+    if (!door::take_suspended(*u))
       return ABT_ERR_THREAD;
     tell_tool(*u, ABT_TOOL_EVENT_THREAD_RESUME);
     announce_push(*u, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
-    sched::resume_taken(*u);
+    door::resume_taken(*u);
     return ABT_SUCCESS;
   });
 }
@@ -299,9 +248,9 @@ int ABT_self_exit(void) {
   const int code = require_mortal();
   if (code != ABT_SUCCESS)
     return code;
-  end_preemption(*unit_here());
+  door::end_preemption(*unit_here());
   settle_end(*unit_here());
-  sched::end_now();
+  door::end_now();
 }
 
 int ABT_thread_exit(void) {
@@ -319,9 +268,9 @@ int ABT_self_exit_to(ABT_thread handle) {
   descriptor* u = checked_ult(handle);
   if (u == nullptr || !is_takeable(*u, false))
     return ABT_ERR_INV_THREAD;
-  end_preemption(*unit_here());
+  door::end_preemption(*unit_here());
   settle_end(*unit_here());
-  sched::end_to_taken(*u);
+  door::end_to_taken(*u);
 }
 
 int ABT_self_resume_exit_to(ABT_thread handle) {
@@ -333,9 +282,9 @@ int ABT_self_resume_exit_to(ABT_thread handle) {
   if (u == nullptr || !is_takeable(*u, true))
     return ABT_ERR_INV_THREAD;
   tell_tool(*u, ABT_TOOL_EVENT_THREAD_RESUME);
-  end_preemption(*unit_here());
+  door::end_preemption(*unit_here());
   settle_end(*unit_here());
-  sched::end_to_taken(*u);
+  door::end_to_taken(*u);
 }
 
 int ABT_self_schedule(ABT_thread handle, ABT_pool pool_handle) {
@@ -355,7 +304,7 @@ int ABT_self_schedule(ABT_thread handle, ABT_pool pool_handle) {
         return ABT_ERR_INV_POOL;
       move_home(*u, *p);
     }
-    sched::run_child(*u);
+    door::run_child(*u);
     return ABT_SUCCESS;
   });
 }

@@ -10,15 +10,14 @@
 #include "front/abt/runtime.hpp"
 #include "front/abt/tool.hpp"
 #include "front/abt/xstream.hpp"
+#include "weft/door/preemptible.hpp"
+#include "weft/door/request.hpp"
 #include "weft/door/section.hpp"
-#include "weft/sched/requests.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/door/switch.hpp"
 #include "weft/thread.hpp"
 
 using namespace weft::abt;
-namespace sched = weft::sched;
-namespace unit = weft::unit;
-namespace queue = weft::queue;
+namespace door = weft::door;
 
 namespace {
 
@@ -55,23 +54,6 @@ creation creation_for(void (*function)(void*), void* argument, ABT_thread_attr a
   return ABT_SUCCESS;
 }
 
-// A unit without attributes for a pool that is not the caller's own list. Null: the slow way.
-descriptor* make_plain(pool& p, const unit::operations& o, std::uint64_t kind, void (*function)(void*),
-                       void* argument) {
-  worker& w = sched::here();
-  if ((w.attention.load_relaxed() & (sched::not_a_worker | sched::tracing)) != 0 ||
-      tool_listens.load(std::memory_order_relaxed) || p.names_units() || current().stack_trait != 0 ||
-      p.default_technique() != unit::technique_id::automatic)
-    return nullptr;
-  descriptor* const u = w.descriptors.allocate_cached();
-  if (u == nullptr)
-    return nullptr;
-  unit::initialise(*u, o, &p, kind);
-  ::new (static_cast<void*>(u->closure)) closure{function, argument, nullptr};
-  p.count_unit(w, 1);
-  return u;
-}
-
 [[gnu::noinline]] int create_thread_slowly(ABT_pool pool, void (*function)(void*), void* argument,
                                            ABT_thread_attr attr, ABT_thread* out) {
   if (out != nullptr)
@@ -84,8 +66,10 @@ descriptor* make_plain(pool& p, const unit::operations& o, std::uint64_t kind, v
                                               ABT_thread* out) {
   const weft::door::runtime_section in_runtime;
   pool* const p = checked_pool(handle);
-  descriptor* const u =
-      p != nullptr ? make_plain(*p, ult_operations, unit::kind_thread, function, argument) : nullptr;
+  descriptor* const u = p != nullptr && !p->names_units() && current().stack_trait == 0 &&
+                                p->default_technique() == weft::technique_id::automatic
+                            ? fast::make_thread_for(*p, function, argument)
+                            : nullptr;
   if (u == nullptr) [[unlikely]]
     return create_thread_slowly(handle, function, argument, ABT_THREAD_ATTR_NULL, out);
   *out = handle_of(*u);
@@ -127,46 +111,15 @@ descriptor* make_plain(pool& p, const unit::operations& o, std::uint64_t kind, v
 }
 
 [[gnu::always_inline]] inline bool is_tasklet_handle(ABT_thread handle) noexcept {
-  return !is_null(handle) && unit_of(handle).kind() == unit::kind_tasklet;
+  return !is_null(handle) && is_tasklet(unit_of(handle));
 }
 
 [[gnu::always_inline]] inline bool is_ult_handle(ABT_thread handle) noexcept {
   return !is_null(handle) && unit_of(handle).operations == &ult_operations;
 }
 
-// Where a tool listens nobody has a list, nor the fast ways of shared pools.
-[[gnu::always_inline]] inline bool is_observed(const worker& w) noexcept {
-  return w.fifo == nullptr && tool_listens.load(std::memory_order_relaxed);
-}
-
-[[gnu::always_inline]] inline bool has_ended_unobserved(const descriptor& u) noexcept {
-  return u.join.has_ended() && !is_observed(sched::here());
-}
-
 [[gnu::always_inline]] inline bool join_ult(ABT_thread handle) {
-  if (is_null(handle))
-    return false;
-  descriptor* u = &unit_of(handle);
-  if (run_on_callers_stack(sched::here(), u) == nullptr) [[unlikely]]
-    return is_ult_handle(handle) && (has_ended_unobserved(*u) || sched::start_by_join(*u));
-  sched::inline_join::publish_end(*u);
-  return true;
-}
-
-// A ULT that can be started here and now, or has ended.
-[[gnu::always_inline]] inline bool free_ult(descriptor* u) {
-  worker& before = sched::here();
-  if (!u->state.is(unit::state::fresh)) {
-    return !is_observed(before) && (u->join.has_ended() || sched::start_by_join(*u)) &&
-           free_if_plain(sched::here(), *u, unit::kind_thread);
-  }
-  if (worker* now = run_on_callers_stack(before, u)) [[likely]] {
-    if (free_if_plain(*now, *u, unit::kind_thread)) [[likely]]
-      return true;
-    sched::inline_join::publish_end(*u);
-    return false;
-  }
-  return sched::start_by_join(*u) && free_if_plain(sched::here(), *u, unit::kind_thread);
+  return !is_null(handle) && fast::join_thread(unit_of(handle));
 }
 
 // The names of a unit in the two families of functions: its null handle, and the error for what is none.
@@ -191,9 +144,7 @@ template <class Names>
 
 template <class Names>
 [[gnu::noinline]] int join_tasklet(ABT_thread handle) noexcept {
-  descriptor& u = unit_of(handle);
-  const bool run = run_tasklet_on_callers_stack(sched::here(), u, [&u](bool) { publish_end_of_tasklet(u); });
-  return run ? ABT_SUCCESS : join_slowly(handle, Names::error);
+  return fast::join_tasklet(unit_of(handle)) ? ABT_SUCCESS : join_slowly(handle, Names::error);
 }
 
 template <class Names>
@@ -203,7 +154,7 @@ template <class Names>
 
 template <class Names>
 [[gnu::noinline]] int free_thread(ABT_thread* handle, descriptor& u) {
-  if (!free_ult(&u)) [[unlikely]]
+  if (!fast::free_thread(&u)) [[unlikely]]
     return free_slowly(handle, null_handle<Names>(), Names::error);
   *handle = null_handle<Names>();
   return ABT_SUCCESS;
@@ -212,14 +163,7 @@ template <class Names>
 // Nothing may leave a tasklet by an exception: there is no frame below it.
 template <class Names>
 [[gnu::noinline]] int free_tasklet(ABT_thread* handle, descriptor& u) noexcept {
-  worker& w = sched::here();
-  const bool run = run_tasklet_on_callers_stack(w, u, [&](bool plain) {
-    if (plain) [[likely]]
-      return free_plain(w, u);
-    publish_end_of_tasklet(u);
-    free_ended_unit(u);
-  });
-  if (!run) [[unlikely]]
+  if (!fast::free_tasklet(u)) [[unlikely]]
     return free_slowly(handle, null_handle<Names>(), Names::error);
   *handle = null_handle<Names>();
   return ABT_SUCCESS;
@@ -258,10 +202,10 @@ void switch_to_new(descriptor& u, ABT_pool_context why) {
   announce_push(self, why);
   const pool* const home = pool_of(self);
   if (home == nullptr || !home->new_units_first)
-    return sched::yield_to_taken(u);
-  self.traits.fetch_or_relaxed(unit::goes_first); // relaxed, both: read where it is pushed by this worker
-  sched::yield_to_taken(u);
-  self.traits.fetch_and_relaxed(~std::uint64_t{unit::goes_first}); // it may have been moved to another pool
+    return door::yield_to_taken(u);
+  door::let_go_first(self, true);
+  door::yield_to_taken(u);
+  door::let_go_first(self, false); // it may have been moved to another pool
 }
 
 int create_to(ABT_pool handle, const creation& c, ABT_thread* out) {
@@ -272,7 +216,7 @@ int create_to(ABT_pool handle, const creation& c, ABT_thread* out) {
   descriptor& u = make_unit(*p, c, ABT_POOL_CONTEXT_OP_POOL_OTHER);
   if (out != nullptr)
     *out = handle_of(u);
-  u.state.post();
+  door::mark_taken(u);
   switch_to_new(u, ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO); // GONE: u, if it is unnamed
   return ABT_SUCCESS;
 }
@@ -298,7 +242,7 @@ int create_many(int count, ABT_pool* pools, void (**functions)(void*), void** ar
     }
   } catch (...) {
     for (descriptor* u : made) {
-      weft::sched::user_mode::detach(*u);
+      door::make_cooperative_again(*u);
       settle_end(*u);
       free_ended_unit(*u);
     }
@@ -315,26 +259,22 @@ int create_many(int count, ABT_pool* pools, void (**functions)(void*), void** ar
 
 // Always false.
 [[gnu::noinline]] bool take_back(int made, ABT_thread* out) {
-  while (made-- > 0) {
-    descriptor& u = unit_of(out[made]);
-    queue::intrusive_fifo::unlink(&u.link);
-    settle_end(u);
-    free_ended_unit(u);
-  }
+  while (made-- > 0)
+    fast::take_back(unit_of(out[made]));
   return false;
 }
 
 // All in the caller's own list, with nothing special, from descriptors that are at hand; or none of them.
 bool create_many_here(int count, ABT_pool* pools, void (**functions)(void*), void** arguments,
                       ABT_thread* out) {
-  worker& w = sched::here();
-  sched::pool* const listed = w.listed;
+  weft::worker& w = door::here();
+  weft::pool* const listed = w.listed;
   if (std::any_of(pools, pools + count,
-                  [listed](ABT_pool p) { return reinterpret_cast<sched::pool*>(p) != listed; }))
+                  [listed](ABT_pool p) { return reinterpret_cast<weft::pool*>(p) != listed; }))
     return false;
   for (int made = 0; made < count; ++made) {
     void* argument = arguments != nullptr ? arguments[made] : nullptr;
-    descriptor* u = make_here(w, listed, ult_operations, unit::kind_thread, functions[made], argument);
+    descriptor* u = fast::make_thread(w, listed, functions[made], argument);
     if (u == nullptr) [[unlikely]]
       return take_back(made, out);
     out[made] = handle_of(*u);
@@ -369,8 +309,8 @@ extern "C" {
 int ABT_thread_create(ABT_pool pool, void (*function)(void*), void* arg, ABT_thread_attr attr,
                       ABT_thread* out) {
   if (out != nullptr && is_null(attr)) [[likely]] {
-    if (descriptor* u = make_here(sched::here(), reinterpret_cast<sched::pool*>(pool), ult_operations,
-                                  unit::kind_thread, function, arg)) [[likely]] {
+    if (descriptor* u = fast::make_thread(door::here(), reinterpret_cast<weft::pool*>(pool), function, arg))
+        [[likely]] {
       *out = handle_of(*u);
       return ABT_SUCCESS;
     }
@@ -396,7 +336,7 @@ int ABT_thread_create_on_xstream(ABT_xstream xstream, void (*function)(void*), v
 int ABT_thread_create_many(int count, ABT_pool* pools, void (**functions)(void*), void** args,
                            ABT_thread_attr attr, ABT_thread* out) {
   return guarded([&] {
-    if (out != nullptr && is_null(attr) && sched::here().fifo != nullptr &&
+    if (out != nullptr && is_null(attr) && door::here().fifo != nullptr &&
         create_many_here(count, pools, functions, args, out))
       return ABT_SUCCESS;
     return create_many(count, pools, functions, args, attr, out);
@@ -419,7 +359,7 @@ int ABT_thread_revive_to(ABT_pool handle, void (*function)(void*), void* arg, AB
     if (is_tasklet(u))
       return ABT_ERR_INV_THREAD;
     revive_unit(u, *p, function, arg, ABT_POOL_CONTEXT_OP_POOL_OTHER);
-    u.state.post();
+    door::mark_taken(u);
     switch_to_new(u, ABT_POOL_CONTEXT_OP_THREAD_REVIVE_TO);
     return ABT_SUCCESS;
   });
@@ -432,7 +372,7 @@ int ABT_thread_free(ABT_thread* thread) {
 int ABT_thread_free_many(int count, ABT_thread* threads) {
   int worst = ABT_SUCCESS;
   for (int i = 0; i < count; ++i) {
-    if (is_ult_handle(threads[i]) && free_ult(&unit_of(threads[i]))) {
+    if (is_ult_handle(threads[i]) && fast::free_thread(&unit_of(threads[i]))) {
       threads[i] = ABT_THREAD_NULL;
       continue;
     }
@@ -464,7 +404,7 @@ int ABT_thread_cancel(ABT_thread thread) {
   if (u == nullptr || is_primary(*u) || u->operations == &loop_operations)
     return ABT_ERR_INV_THREAD;
   return guarded([&] {
-    sched::request_cancel(*u);
+    door::cancel(*u);
     return ABT_SUCCESS;
   });
 }
@@ -502,8 +442,8 @@ int ABTX_thread_detach(ABT_thread* thread) {
 
 int ABT_task_create(ABT_pool pool, void (*function)(void*), void* arg, ABT_task* out) {
   if (out != nullptr) [[likely]] {
-    if (descriptor* u = make_here(sched::here(), reinterpret_cast<sched::pool*>(pool), tasklet_operations,
-                                  unit::kind_tasklet, function, arg)) [[likely]] {
+    if (descriptor* u = fast::make_tasklet(door::here(), reinterpret_cast<weft::pool*>(pool), function, arg))
+        [[likely]] {
       *out = handle_of(*u);
       return ABT_SUCCESS;
     }

@@ -14,6 +14,7 @@
 #include "front/abt/runtime.hpp"
 #include "front/abt/xstream.hpp"
 #include "weft/door/section.hpp"
+#include "weft/door/switch.hpp"
 
 namespace weft::abt {
 
@@ -170,7 +171,7 @@ int listen(ABT_tool_thread_callback_fn callback, std::uint64_t events, void* arg
 // The worker of the caller takes its slow paths from now on, not from its next look at its scheduler on.
 void stop_fast_paths_here() {
   if (who() == caller::thread && stream_here() != nullptr)
-    sched::yield_slowly();
+    door::yield_thoroughly();
 }
 
 constexpr std::uint64_t events_with_pool = ABT_TOOL_EVENT_THREAD_CREATE | ABT_TOOL_EVENT_THREAD_REVIVE |

@@ -15,12 +15,10 @@
 #include "front/abt/scheduler.hpp"
 #include "front/abt/technique.hpp"
 #include "front/abt/tool.hpp"
+#include "weft/door/preemptible.hpp"
 #include "weft/door/section.hpp"
-#include "weft/memory/stack_record.hpp"
-#include "weft/os/signal.hpp"
-#include "weft/preempt/preparation.hpp"
-#include "weft/sched/user_mode.hpp"
-#include "weft/unit/extension.hpp"
+#include "weft/door/stack.hpp"
+#include "weft/door/unit.hpp"
 
 namespace weft::abt {
 namespace {
@@ -38,8 +36,8 @@ std::atomic<ABT_unit_id> next_id{1};
 
 // The unit has no further use of its pool. Its descriptor is not published yet.
 [[gnu::always_inline]] inline void count_end(descriptor& u) noexcept {
-  worker& w = sched::here();
-  sched::pool* const listed = w.listed;
+  worker& w = door::here();
+  weft::pool* const listed = w.listed;
   if (u.home.is(listed)) [[likely]] {
     listed->count_unit_here(-1);
   } else {
@@ -48,7 +46,7 @@ std::atomic<ABT_unit_id> next_id{1};
 }
 
 void drop_info(descriptor& u) noexcept {
-  unit_info* info = closure_of(u).info.exchange(nullptr, std::memory_order_acq_rel);
+  unit_info* info = closure_of(u).more.exchange(nullptr, std::memory_order_acq_rel);
   if (info == nullptr)
     return;
   info->values.run_destructors();
@@ -73,7 +71,7 @@ void drop_info(descriptor& u) noexcept {
 }
 
 [[gnu::always_inline]] inline void settle(descriptor& u) noexcept {
-  if (unit_info* info = closure_of(u).info.load(std::memory_order_acquire)) [[unlikely]]
+  if (unit_info* info = closure_of(u).more.load(std::memory_order_acquire)) [[unlikely]]
     end_with_info(u, *info);
   count_end(u);
 }
@@ -96,7 +94,7 @@ void end_cancelled(descriptor& u) {
   tell_tool(u, ABT_TOOL_EVENT_THREAD_YIELD);
   tell_tool(u, ABT_TOOL_EVENT_THREAD_CANCEL);
   settle(u);
-  sched::end_now();
+  door::end_now();
 }
 
 void discard(descriptor& u) {
@@ -109,27 +107,8 @@ void discard(descriptor& u) {
 
 // --- making ---
 
-bool fits_descriptor(std::size_t stack_size) noexcept {
-  return stack_size < (std::size_t{1} << 32);
-}
-
-// The record of a stack that the user supplies stands at its upper end, as in our own.
-void* record_of(void* stack, std::size_t size) noexcept {
-  const auto low = reinterpret_cast<std::uintptr_t>(stack);
-  return reinterpret_cast<void*>((low + size - sizeof(memory::stack_record)) / 64 * 64);
-}
-
-void supply_stack(descriptor& u, const thread_attr& a) {
-  auto* record = ::new (record_of(a.stack, a.stack_size)) memory::stack_record{};
-  record->low = static_cast<std::byte*>(a.stack);
-  record->size = a.stack_size;
-  record->inline_floor = memory::stack_options::inline_floor(
-      record->low, memory::stack_depot::process().options().inline_need());
-  unit::extend(u).stack = record;
-}
-
 void apply_attributes(descriptor& u, const thread_attr& a) {
-  const bool preemptible = a.preemption != ABTX_PREEMPTION_COOPERATIVE && u.kind() == unit::kind_thread;
+  const bool preemptible = a.preemption != ABTX_PREEMPTION_COOPERATIVE && !is_tasklet(u);
   if (a.migratable && a.callback == nullptr && a.stack == nullptr && !preemptible)
     return;
   unit_info& info = info_of(u);
@@ -140,24 +119,24 @@ void apply_attributes(descriptor& u, const thread_attr& a) {
   info.stack = a.stack;
   info.stack_size = a.stack_size;
   if (a.stack != nullptr)
-    supply_stack(u, a);
+    door::supply_stack(u, a.stack, a.stack_size);
 }
 
 // What the attributes say, else the pool.
-unit::technique_id technique_for(const creation& c, const pool& home) {
+technique_id technique_for(const creation& c, const pool& home) {
   if (c.operations != nullptr)
-    return unit::technique_id::automatic; // a scheduler's loop
+    return technique_id::automatic; // a scheduler's loop
   const bool own_stack =
       c.attributes != nullptr && (c.attributes->stack != nullptr || c.attributes->stack_size != 0);
-  unit::technique_id t = unit::technique_id::automatic;
+  technique_id t = technique_id::automatic;
   if (c.attributes != nullptr)
     t = *core_technique(c.attributes->technique);
-  if (t == unit::technique_id::sc && own_stack)
+  if (t == technique_id::sc && own_stack)
     throw failure{ABT_ERR_INV_THREAD_ATTR};
   // What runs on its joiner's stack anyway needs no mark, and is made in fewer steps.
-  if (t == unit::technique_id::inline_join)
-    return home.default_technique() == unit::technique_id::automatic ? unit::technique_id::automatic : t;
-  return t != unit::technique_id::automatic ? t : home.default_technique(own_stack);
+  if (t == technique_id::inline_join)
+    return home.default_technique() == technique_id::automatic ? technique_id::automatic : t;
+  return t != technique_id::automatic ? t : home.default_technique(own_stack);
 }
 
 ABTX_preemption preemption_for(const creation& c) noexcept {
@@ -170,12 +149,11 @@ void make_preemptible(descriptor& u) {
   const unit_info* info = info_if_any(u);
   if (info == nullptr || info->preemption == ABTX_PREEMPTION_COOPERATIVE)
     return;
-  const auto kind = static_cast<sched::preemption>(info->preemption);
+  const auto kind = static_cast<weft::preemption>(info->preemption);
   int streams = 1;
   ABT_xstream_get_num(&streams);
   try {
-    if (const preempt::preparation made{kind, static_cast<std::size_t>(streams)})
-      sched::user_mode::attach(u, kind);
+    door::make_preemptible(u, kind, static_cast<std::size_t>(streams));
   } catch (const std::system_error& e) {
     throw failure{e.code() == std::errc::not_supported ? ABT_ERR_FEATURE_NA : ABT_ERR_SYS};
   }
@@ -183,7 +161,7 @@ void make_preemptible(descriptor& u) {
 
 std::uint64_t traits_for(const creation& c, const pool& home) {
   if (c.tasklet)
-    return unit::kind_tasklet;
+    return door::plain_tasklet;
   std::size_t size = c.attributes != nullptr ? c.attributes->stack_size : 0;
   const bool supplied = c.attributes != nullptr && c.attributes->stack != nullptr;
   // A supplied one's size is always spelt out, so that no fast path takes it for ours.
@@ -191,13 +169,10 @@ std::uint64_t traits_for(const creation& c, const pool& home) {
     size = current().stack_trait;
   // The kernel's signal frame, and what its handler calls.
   if (!supplied && size != 0 && preemption_for(c) != ABTX_PREEMPTION_COOPERATIVE)
-    size += os::signal_stack_bytes(4096);
-  if (!fits_descriptor(size))
+    size += door::bytes_for_preemption();
+  if (!door::thread_form::fits(size))
     throw failure{ABT_ERR_MEM};
-  std::uint64_t traits = unit::kind_thread | unit::stack_size_trait(static_cast<std::uint32_t>(size));
-  if (supplied)
-    traits |= unit::supplied_stack;
-  return traits | unit::technique_trait(technique_for(c, home));
+  return door::thread_form{size, supplied, technique_for(c, home)}.traits();
 }
 
 void give_name(descriptor& u, pool& home) {
@@ -207,22 +182,12 @@ void give_name(descriptor& u, pool& home) {
   info.unit = home.name_unit(u);
 }
 
-} // namespace
-
-void end_preemption(descriptor& self) noexcept {
-  door::enter_runtime_for_good();
-  sched::user_mode::detach(self);
-}
-
-namespace {
-
 void run_preemptible(descriptor& u) {
   const closure& c = closure_of(u);
   c.function(c.argument);
-  if (unit_info* info = c.info.load(std::memory_order_acquire)) // the user's destructors, in user mode
+  if (unit_info* info = c.more.load(std::memory_order_acquire)) // the user's destructors, in user mode
     end_with_info(u, *info);
-  door::enter_runtime_for_good();
-  sched::user_mode::prepare_end(u); // it yields, and may migrate meanwhile: no pool may have let it go
+  door::prepare_end_of_preemptible(u); // it may migrate meanwhile: no pool may have let it go
   count_end(u);
 }
 
@@ -235,29 +200,29 @@ void run_ult(descriptor& u) {
 }
 
 // The user's function names a unit.
-constexpr std::size_t function_at = offsetof(descriptor, closure) + offsetof(closure, function);
+constexpr std::size_t function_at = door::closure_function_at;
 
-constinit const unit::operations ult_operations{&run_ult,       &drop,    nullptr,    nullptr,
+constinit const door::operations ult_operations{&run_ult,       &drop,    nullptr,    nullptr,
                                                 &end_cancelled, &discard, function_at};
-constinit const unit::operations preemptible_operations{&run_preemptible, &drop,    nullptr,    nullptr,
+constinit const door::operations preemptible_operations{&run_preemptible, &drop,    nullptr,    nullptr,
                                                         &end_cancelled,   &discard, function_at};
-constinit const unit::operations tasklet_operations{&run_tasklet, &drop,    nullptr,    nullptr,
+constinit const door::operations tasklet_operations{&run_tasklet, &drop,    nullptr,    nullptr,
                                                     nullptr,      &discard, function_at};
-constinit const unit::operations loop_operations{&run_ult,       &drop,    nullptr,    nullptr,
+constinit const door::operations loop_operations{&run_ult,       &drop,    nullptr,    nullptr,
                                                  &end_cancelled, &discard, function_at};
-constinit const unit::operations primary_operations{nullptr, nullptr, nullptr, "primary ULT",
+constinit const door::operations primary_operations{nullptr, nullptr, nullptr, "primary ULT",
                                                     nullptr, nullptr, 0};
-constinit const unit::operations freed_operations{nullptr, nullptr, nullptr, "freed", nullptr, nullptr, 0};
+constinit const door::operations freed_operations{nullptr, nullptr, nullptr, "freed", nullptr, nullptr, 0};
 
 unit_info& info_of(descriptor& u) {
   if (!is_ours(u))
     throw failure{ABT_ERR_INV_THREAD};
-  std::atomic<unit_info*>& slot = closure_of(u).info;
+  std::atomic<unit_info*>& slot = closure_of(u).more;
   unit_info* info = slot.load(std::memory_order_acquire);
   if (info != nullptr)
     return *info;
   auto fresh = make_owned<unit_info>();
-  u.traits.fetch_or_acq_rel(unit::fronted); // first: who finds nothing in `traits` need not look for it
+  door::mark_fronted(u); // first
   // release: publishes it to info_if_any(); another thread may be faster
   if (slot.compare_exchange_strong(info, fresh.get(), std::memory_order_acq_rel, std::memory_order_acquire))
     return *fresh.release();
@@ -272,37 +237,34 @@ bool is_main_loop(const descriptor& u) noexcept {
 }
 
 pool* pool_of(const descriptor& u) noexcept {
-  sched::pool* home = u.home;
+  weft::pool* home = u.home;
   return home != nullptr ? static_cast<pool*>(home->front()) : nullptr;
 }
 
 descriptor& make_unit(pool& home, const creation& c, ABT_pool_context why) {
   const std::uint64_t traits = traits_for(c, home);
-  descriptor& u = sched::allocate_unit_anywhere();
-  const unit::operations* o = c.operations;
+  descriptor& u = door::allocate_unit();
+  const door::operations* o = c.operations;
   if (o == nullptr)
     o = c.tasklet                                          ? &tasklet_operations
         : preemption_for(c) != ABTX_PREEMPTION_COOPERATIVE ? &preemptible_operations
                                                            : &ult_operations;
-  unit::initialise(u, *o, &home, traits);
-  if (unit::has_stack_at_creation(u.technique()))
-    arch::idle_word(u.context) = nullptr; // it has none yet: see launch()
-  ::new (static_cast<void*>(u.closure)) closure{c.function, c.argument, nullptr};
+  door::begin_unit(u, *o, home, traits);
+  closure::make_in(u, c.function, c.argument);
   try {
     if (c.attributes != nullptr)
       apply_attributes(u, *c.attributes);
     give_name(u, home);
-    make_preemptible(u);
+    if (o == &preemptible_operations) [[unlikely]]
+      make_preemptible(u);
   } catch (...) {
     drop_info(u);
-    unit::drop_extension(u);
-    u.operations = &freed_operations;
-    sched::free_unit(sched::here(), u);
+    door::forget_new_unit(u, freed_operations);
     throw;
   }
   if (c.unnamed)
     static_cast<void>(u.join.detach());
-  home.count_unit(sched::here(), 1);
+  door::count(home, 1);
   announce_push(u, why);
   tell_tool(u, ABT_TOOL_EVENT_THREAD_CREATE);
   return u;
@@ -315,41 +277,19 @@ descriptor& create_unit(pool& home, const creation& c) {
 }
 
 void launch(pool& home, descriptor& u) {
-  if (unit::has_stack_at_creation(u.technique()))
-    sched::reserve_stack(u);
   // Who pushes into a user's pool must give it what that pool calls the unit.
-  if (unit::is_child_first(u.technique()) && !home.names_units())
-    return sched::start_child(u);
-  home.push_new(u);
+  door::launch(u, !home.names_units(), [&] { home.push_new(u); }); // GONE: u, if it is unnamed
 }
 
 void revive_unit(descriptor& u, pool& home, void (*function)(void*), void* argument, ABT_pool_context why) {
-  unit_info* info = info_if_any(u);
-  const bool supplied = u.has(unit::supplied_stack);
-  unit::extension* extension = nullptr;
-  if (supplied)
-    extension = &unit::extend(u);
+  door::prepare_to_supply_again(u);
   move_home(u, home);
-  if (extension != nullptr)
-    extension->stack = static_cast<memory::stack_record*>(record_of(info->stack, info->stack_size));
-  const std::uint64_t kept =
-      u.traits.load_relaxed() & (unit::kind_mask | unit::supplied_stack | unit::technique_mask |
-                                 unit::extended | unit::fronted | ~std::uint64_t{0xffffffff});
-  const unit::operations& operations = *u.operations;
-  sched::release_kept_stack(u);
-  unit::initialise(u, operations, &home, kept);
-  try {
-    make_preemptible(u);
-    if (unit::has_stack_at_creation(u.technique()))
-      sched::reserve_stack(u);
-  } catch (...) {
-    sched::user_mode::detach(u);
-    static_cast<void>(u.join.finish()); // it has ended, as before
-    throw;
-  }
+  if (const unit_info* info = info_if_any(u))
+    door::supply_again(u, info->stack, info->stack_size);
+  door::renew_unit(u, home, [&] { make_preemptible(u); });
   closure_of(u).function = function;
   closure_of(u).argument = argument;
-  home.count_unit(sched::here(), 1);
+  door::count(home, 1);
   announce_push(u, why);
   tell_tool(u, ABT_TOOL_EVENT_THREAD_REVIVE);
 }
@@ -360,13 +300,12 @@ void settle_end(descriptor& u) noexcept {
 
 void free_ended_unit(descriptor& u) noexcept {
   tell_tool(u, ABT_TOOL_EVENT_THREAD_FREE);
-  sched::release_kept_stack(u);
+  door::release_stack(u);
   if (unit_info* info = info_if_any(u)) [[unlikely]] {
     run_destructors_in_user_mode(*info);
     drop_info(u);
   }
-  u.operations = &freed_operations;
-  sched::free_unit(sched::here(), u);
+  door::free_unit(u, freed_operations);
 }
 
 void drop_values_of_primary(descriptor& u) noexcept {
@@ -376,7 +315,7 @@ void drop_values_of_primary(descriptor& u) noexcept {
 int join_unit(descriptor& u, int code) noexcept {
   if (u.operations == &primary_operations || u.operations == &loop_operations || u.join.is_detached())
     return code;
-  if (sched::on_worker() && sched::here().current == &u)
+  if (door::is_caller(u))
     return code;
   return guarded(
       [&] {
@@ -386,10 +325,10 @@ int join_unit(descriptor& u, int code) noexcept {
             door::poll_until([&u] { return u.join.has_ended(); });
           } else {
             const tool_reason why(ABT_SYNC_EVENT_TYPE_THREAD_JOIN, &u);
-            sched::join_elsewhere(u); // what may run on this stack has gone the fast way
+            door::await_end(u); // what may run on this stack has gone the fast way
           }
         }
-        sched::release_kept_stack(u);
+        door::release_stack(u);
         tell_tool(u, ABT_TOOL_EVENT_THREAD_JOIN);
         return ABT_SUCCESS;
       },
@@ -412,24 +351,15 @@ ABT_unit_id id_of(descriptor& u) {
   return slot.compare_exchange_strong(id, fresh, std::memory_order_relaxed) ? fresh : id;
 }
 
-bool has_ended(const descriptor& u) noexcept {
-  return u.join.has_ended();
-}
-
 ABT_thread_state state_of(const descriptor& u) noexcept {
-  if (u.join.has_ended())
+  switch (door::stage_of(u)) {
+  case door::stage::ended:
     return ABT_THREAD_STATE_TERMINATED;
-  if (sched::on_worker() && sched::here().current == &u)
-    return ABT_THREAD_STATE_RUNNING; // a tasklet that its joiner runs has no other mark
-  switch (u.state.load()) {
-  case unit::state::fresh:
-  case unit::state::posted:
-  case unit::state::ready:
+  case door::stage::ready:
     return ABT_THREAD_STATE_READY;
-  case unit::state::blocked:
-  case unit::state::suspended:
+  case door::stage::blocked:
     return ABT_THREAD_STATE_BLOCKED;
-  default: // one that is finished and not ended yet is on its last instructions
+  default:
     return ABT_THREAD_STATE_RUNNING;
   }
 }
@@ -467,7 +397,7 @@ void settle_in(descriptor& u, pool& target, ABT_unit name) noexcept {
     info->unit = name;
   }
   if (!has_ended(u) && !is_primary(u)) {
-    worker& w = sched::here();
+    worker& w = door::here();
     target.count_unit(w, 1);
     if (from != nullptr)
       from->count_leaving(w);

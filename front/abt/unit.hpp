@@ -17,13 +17,12 @@
 #include "front/abt/object.hpp"
 #include "weft/door/atomic.hpp"
 #include "weft/door/local.hpp"
-#include "weft/sched/direct.hpp"
-#include "weft/unit/descriptor.hpp"
+#include "weft/door/unit.hpp"
 
 namespace weft::abt {
 
-using sched::descriptor;
-using sched::worker;
+using door::descriptor;
+using weft::worker;
 
 struct key;
 class pool;
@@ -75,49 +74,39 @@ struct unit_info {
   scheduler* loop = nullptr; // the scheduler whose loop this ULT is
 };
 
-// Below this a supplied stack cannot hold the record at its end and a first frame.
-inline constexpr std::size_t smallest_user_stack = 512;
-
-struct closure {
-  void (*function)(void*);
-  void* argument;
-  std::atomic<unit_info*> info;
-};
-static_assert(sizeof(closure) <= sizeof(descriptor::closure));
-
+using closure = door::closure<unit_info>;
 inline closure& closure_of(descriptor& u) noexcept {
-  return *reinterpret_cast<closure*>(u.closure);
+  return closure::of(u);
 }
 inline const closure& closure_of(const descriptor& u) noexcept {
-  return *reinterpret_cast<const closure*>(u.closure);
+  return closure::of(u);
 }
 
 // The function of a ULT, and the end of its accounts.
 void run_ult(descriptor& u);
-extern const unit::operations ult_operations;
-extern const unit::operations preemptible_operations; // ULTs that may be preempted
-extern const unit::operations tasklet_operations;
-extern const unit::operations loop_operations; // ULTs that are a scheduler's loop
-extern const unit::operations primary_operations;
-extern const unit::operations freed_operations; // what stale handles find
+extern const door::operations ult_operations;
+extern const door::operations preemptible_operations; // ULTs that may be preempted
+extern const door::operations tasklet_operations;
+extern const door::operations loop_operations; // ULTs that are a scheduler's loop
+extern const door::operations primary_operations;
+extern const door::operations freed_operations; // what stale handles find
 
-// While a ULT may be preempted its operations are sched::user_mode's; it has an info.
+// While a ULT may be preempted its operations are the runtime's; it has an info.
 inline bool is_ours(const descriptor& u) noexcept {
-  const unit::operations* o = u.operations;
+  const door::operations* o = u.operations;
   return o == &ult_operations || o == &tasklet_operations || o == &loop_operations ||
          o == &primary_operations || o == &preemptible_operations ||
-         (u.has(unit::fronted) && o != &freed_operations);
+         (door::is_fronted(u) && o != &freed_operations);
 }
 // Null: it never needed one, or is no unit of the C API, as a weft::thread.
 // acquire: pairs with the release in info_of().
 inline unit_info* info_if_any(const descriptor& u) noexcept {
-  return is_ours(u) ? closure_of(u).info.load(std::memory_order_acquire) : nullptr;
+  return is_ours(u) ? closure_of(u).more.load(std::memory_order_acquire) : nullptr;
 }
 // Errors: std::bad_alloc; failure{ABT_ERR_INV_THREAD} for no unit of the C API.
 unit_info& info_of(descriptor& u);
-inline bool is_tasklet(const descriptor& u) noexcept {
-  return u.kind() == unit::kind_tasklet;
-}
+using door::has_ended;
+using door::is_tasklet;
 inline bool is_primary(const descriptor& u) noexcept {
   return u.operations == &primary_operations;
 }
@@ -139,7 +128,7 @@ struct creation {
   const thread_attr* attributes = nullptr;
   bool tasklet = false;
   bool unnamed = false;
-  const unit::operations* operations = nullptr; // null: as `tasklet` says
+  const door::operations* operations = nullptr; // null: as `tasklet` says
 };
 
 // Makes a unit that lives in `home` and is in no pool yet. Contexts: all but signal handlers. Switches:
@@ -155,9 +144,6 @@ void launch(pool& home, descriptor& u);
 // A new life for a unit that has ended. Errors: as make_unit(); the unit is as before then.
 void revive_unit(descriptor& u, pool& home, void (*function)(void*), void* argument, ABT_pool_context why);
 
-// The calling ULT ends without returning: it is in the runtime, and cooperative.
-void end_preemption(descriptor& self) noexcept;
-
 // Frees a unit that has ended and that nobody else knows. Runs the destructors of its local values.
 void free_ended_unit(descriptor& u) noexcept;
 // Waits for the end. `code`: what a caller without that right gets.
@@ -170,7 +156,6 @@ void settle_end(descriptor& u) noexcept;
 
 ABT_unit_id id_of(descriptor& u);
 ABT_thread_state state_of(const descriptor& u) noexcept;
-bool has_ended(const descriptor& u) noexcept;
 // Migration is refused for the primary ULT and the loops of schedulers.
 bool may_migrate(const descriptor& u) noexcept;
 // A ULT that is the loop of a stream's main scheduler: it may wait, but not name what runs in its place.

@@ -14,6 +14,7 @@
 #include "front/abt/xstream.hpp"
 #include "weft/base/immortal.hpp"
 #include "weft/door/caller.hpp"
+#include "weft/door/switch.hpp"
 #include "weft/runtime/runtime.hpp"
 
 namespace weft::abt {
@@ -281,7 +282,7 @@ namespace {
 // while the old scheduler is still in use here.
 void yield_until_replaced(const xstream& es, std::uint64_t starts_before) {
   do {
-    sched::yield_slowly();
+    door::yield_thoroughly();
   } while (es.starts.load(std::memory_order_acquire) == starts_before);
 }
 

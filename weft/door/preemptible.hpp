@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Threads of a front that may be preempted (docs/design/preemption.md): made so between new_unit() and
+// launch(), and cooperative again before their end.
+#pragma once
+
+#include "weft/door/section.hpp"
+#include "weft/door/unit.hpp"
+#include "weft/preempt/preparation.hpp"
+#include "weft/preempt/ticks.hpp"
+
+#include <chrono>
+#include <cstddef>
+
+namespace weft::door {
+
+/// `u` may be preempted from its start on; it is not launched yet. `workers`: how many there are that may run
+/// such threads at once. Nothing under sanitizers, valgrind and in simulations. *Contexts*: in the runtime;
+/// thread, foreign kernel thread. *Switches*: for bound_tls, while its block is made. *Errors*:
+/// std::bad_alloc; std::system_error: not_supported where this machine cannot, invalid_argument for a signal
+/// that cannot be used, what stands in the way of a kernel thread. Nothing has changed then.
+inline void make_preemptible(descriptor& u, preemption kind, std::size_t workers) {
+  if (const preempt::preparation made{kind, workers})
+    sched::user_mode::attach(u, kind);
+}
+/// Undoes it, for one that is not launched after all. Nothing for others. *Contexts*: in the runtime.
+/// *Switches*: never. *Errors*: none.
+inline void make_cooperative_again(descriptor& u) noexcept {
+  sched::user_mode::detach(u);
+}
+
+/// The calling thread has nothing more to do in user mode: it will end by end_now(). *Contexts*: the thread
+/// itself. *Switches*: never. *Errors*: none.
+inline void end_preemption(descriptor& self) noexcept {
+  enter_runtime_for_good();
+  sched::user_mode::detach(self);
+}
+/// The same for one whose function has returned, and which goes on to tell that it has ended. May yield and
+/// migrate meanwhile: its pool must still count it. *Contexts*: the thread itself. *Switches*: bound_tls:
+/// yes. *Errors*: none.
+inline void prepare_end_of_preemptible(descriptor& self) noexcept {
+  enter_runtime_for_good();
+  sched::user_mode::prepare_end(self);
+}
+
+/// How many kinds there are: `preemption` as a number is below it.
+inline constexpr unsigned preemption_kinds = sched::preemption_kinds;
+
+/// For how long a preemptible thread may run while others wait; 0: none is preempted. *Contexts*: all but
+/// signal handlers. *Switches*: never. *Errors*: std::system_error(invalid_argument): the length is none.
+inline void set_preemption_interval(std::chrono::nanoseconds length) {
+  preempt::set_interval(length);
+}
+[[nodiscard]] inline std::chrono::nanoseconds preemption_interval() noexcept {
+  return preempt::interval();
+}
+
+} // namespace weft::door

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// The paths that decide what a unit costs: one made in the caller's own list, joined and freed by the same
+// worker. All of it is inlined into the front's functions and none of it needs a runtime_section: where the
+// caller's worker has no list, since the caller is preemptible or somebody watches what units do, they find
+// nothing to be fast with. What says no has changed nothing, and the slow way is to follow.
+#pragma once
+
+#include "weft/door/unit.hpp"
+#include "weft/sched/inline_join.hpp"
+
+namespace weft::door {
+
+/// What the paths ask of a front:
+///
+///   more                       the type of closure<more>::more
+///   thread, tasklet, gone      its operations for plain units, and for what is freed
+///   settle_end(u)              the accounts of a unit whose function has returned, in the general case
+///   free_ended(u)              frees a unit that has ended and is more than its descriptor
+///   is_observed()              somebody listens to what units do
+template <class Front>
+concept fast_front = requires(descriptor& u) {
+  typename Front::more;
+  { Front::thread } -> std::convertible_to<const operations&>;
+  { Front::tasklet } -> std::convertible_to<const operations&>;
+  { Front::gone } -> std::convertible_to<const operations&>;
+  Front::settle_end(u);
+  Front::free_ended(u);
+  { Front::is_observed() } -> std::convertible_to<bool>;
+};
+
+template <class Front>
+class fast_units {
+  static_assert(fast_front<Front>);
+
+ public:
+  using closure = door::closure<typename Front::more>;
+
+  /// A plain unit in the list of the caller's worker `w`, if `home` is that and a descriptor is at hand; else
+  /// null. Calls nothing. *Contexts*: all but signal handlers. *Switches*: never. *Errors*: none.
+  [[gnu::always_inline]] static descriptor* make_thread(worker& w, weft::pool* home, void (*function)(void*),
+                                                        void* argument) {
+    return make(w, home, Front::thread, plain_thread, function, argument);
+  }
+  [[gnu::always_inline]] static descriptor* make_tasklet(worker& w, weft::pool* home, void (*function)(void*),
+                                                         void* argument) {
+    return make(w, home, Front::tasklet, plain_tasklet, function, argument);
+  }
+  /// Takes one of those out of the list again: it is ended and freed. *Contexts*: the caller has just made
+  /// it. *Switches*: never. *Errors*: none.
+  static void take_back(descriptor& u) noexcept {
+    queue::intrusive_fifo::unlink(&u.link);
+    Front::settle_end(u);
+    Front::free_ended(u);
+  }
+  /// A plain thread for a pool that is not the caller's own list, and in no pool yet; null: the slow way.
+  /// *Contexts*: in the runtime. *Switches*: never. *Errors*: none.
+  static descriptor* make_thread_for(weft::pool& home, void (*function)(void*), void* argument) {
+    worker& w = sched::here();
+    if ((w.attention.load_relaxed() & (sched::not_a_worker | sched::tracing)) != 0 || Front::is_observed())
+      return nullptr;
+    descriptor* const u = w.descriptors.allocate_cached();
+    if (u == nullptr)
+      return nullptr;
+    unit::initialise(*u, Front::thread, &home, plain_thread);
+    closure::make_in(*u, function, argument);
+    home.count_unit(w, 1);
+    return u;
+  }
+
+  /// Joins a unit that is, perhaps, a thread of the front's: runs it to its end on the caller's stack, or
+  /// starts it, or finds that it has ended. Its end is published: there are other handles. True: it is
+  /// joined. *Contexts*: all but signal handlers. *Switches*: may. *Errors*: none; what ends the caller
+  /// passes.
+  [[gnu::always_inline]] static bool join_thread(descriptor& named) {
+    descriptor* u = &named;
+    if (run_on_callers_stack(sched::here(), u) == nullptr) [[unlikely]]
+      return named.operations == &Front::thread &&
+             (has_ended_unobserved(named) || sched::start_by_join(named));
+    sched::inline_join::publish_end(*u);
+    return true;
+  }
+  /// The same and frees it. The operations are known to be Front::thread.
+  [[gnu::always_inline]] static bool free_thread(descriptor* u) {
+    worker& before = sched::here();
+    if (!u->state.is(unit::state::fresh)) {
+      return !is_observed(before) && (u->join.has_ended() || sched::start_by_join(*u)) &&
+             free_if_plain(sched::here(), *u);
+    }
+    if (worker* now = run_on_callers_stack(before, u)) [[likely]] {
+      if (free_if_plain(*now, *u)) [[likely]]
+        return true;
+      sched::inline_join::publish_end(*u);
+      return false;
+    }
+    return sched::start_by_join(*u) && free_if_plain(sched::here(), *u);
+  }
+
+  /// The same for tasklets, which run on the caller's stack or on the worker's. Nothing may leave one by an
+  /// exception. *Switches*: never, unless the front's accounts do.
+  [[gnu::always_inline]] static bool join_tasklet(descriptor& u) {
+    return run_tasklet(sched::here(), u, [&u](bool) { publish_end_of_tasklet(u); });
+  }
+  [[gnu::always_inline]] static bool free_tasklet(descriptor& u) {
+    worker& w = sched::here();
+    return run_tasklet(w, u, [&](bool plain) {
+      if (plain) [[likely]]
+        return free_plain(w, u);
+      publish_end_of_tasklet(u);
+      Front::free_ended(u);
+    });
+  }
+
+ private:
+  [[gnu::always_inline]] static descriptor* make(worker& w, weft::pool* home, const operations& o,
+                                                 std::uint64_t traits, void (*function)(void*),
+                                                 void* argument) {
+    queue::intrusive_fifo* const fifo = w.births;
+    if (fifo == nullptr || w.listed != home) [[unlikely]]
+      return nullptr;
+    descriptor* const u = w.descriptors.allocate_cached();
+    if (u == nullptr) [[unlikely]]
+      return nullptr;
+    unit::initialise(*u, o, home, traits);
+    closure& c = closure::of(*u);
+    c.function = function;
+    c.argument = argument;
+    ::new (static_cast<void*>(&c.more)) std::atomic<typename Front::more*>(nullptr);
+    home->count_unit_here(1);
+    fifo->push_back(&u->link);
+    return u;
+  }
+
+  // Where somebody listens nobody has a list, nor the fast ways of shared pools.
+  [[gnu::always_inline]] static bool is_observed(const worker& w) noexcept {
+    return w.fifo == nullptr && Front::is_observed();
+  }
+  [[gnu::always_inline]] static bool has_ended_unobserved(const descriptor& u) noexcept {
+    return u.join.has_ended() && !is_observed(sched::here());
+  }
+
+  // A unit that has ended and of which there is no more than its descriptor. `w` is the caller's.
+  [[gnu::always_inline]] static void free_plain(worker& w, descriptor& u) noexcept {
+    u.operations = &Front::gone;
+    sched::free_unit(w, u);
+  }
+  [[gnu::always_inline]] static bool free_if_plain(worker& w, descriptor& u) noexcept {
+    if (!u.traits.equals_relaxed(plain_thread)) [[unlikely]]
+      return false;
+    free_plain(w, u);
+    return true;
+  }
+
+  // The end of the accounts of a thread that has returned.
+  struct settle_returned {
+    [[gnu::always_inline]] static void plain(worker& w, descriptor& u) noexcept {
+      if (u.home.is(w.listed)) [[likely]] {
+        w.listed->count_unit_here(-1);
+      } else {
+        Front::settle_end(u);
+      }
+    }
+    static void special(descriptor& u) noexcept { Front::settle_end(u); }
+  };
+
+  // A thread that has not started runs to its end on the caller's stack, which is not published: the caller's
+  // worker afterwards. Null: it may not; nothing has changed.
+  [[gnu::always_inline]] static worker* run_on_callers_stack(worker& w, descriptor*& u) {
+    if constexpr (arch::has_marks) {
+      if (sched::inline_join::take_listed(w, *u)) [[likely]] {
+        const closure& c = closure::of(*u);
+        return &sched::inline_join::run_marked<settle_returned>(w, u, c.function, c.argument);
+      }
+    }
+    return nullptr;
+  }
+
+  // A tasklet that has not started runs, which is not published. `finish(plain)` does the rest, where `plain`
+  // says that there is no more of it than its descriptor. False: it may not run; nothing has changed.
+  template <class Finish>
+  [[gnu::always_inline]] static bool run_tasklet(worker& w, descriptor& u, Finish finish) {
+    const closure& c = closure::of(u);
+    if (!sched::inline_join::run_tasklet(
+            w, u, [&c] { c.function(c.argument); },
+            [&w, &c] { arch::call_on(w.base, c.function, c.argument); })) [[unlikely]]
+      return false;
+    if (u.traits.equals_relaxed(plain_tasklet)) [[likely]] {
+      w.listed->count_unit_here(-1);
+      finish(true);
+    } else {
+      Front::settle_end(u);
+      sched::end_inlined(u, *w.current);
+      finish(false);
+    }
+    return true;
+  }
+  [[gnu::always_inline]] static void publish_end_of_tasklet(descriptor& u) noexcept {
+    u.state.start_running();
+    sched::inline_join::publish_end(u);
+  }
+};
+
+} // namespace weft::door
