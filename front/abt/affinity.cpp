@@ -9,9 +9,8 @@
 
 #include "front/abt/error.hpp"
 #include "front/abt/runtime.hpp"
-#include "weft/base/assert.hpp"
+#include "weft/door/process.hpp"
 #include "weft/door/section.hpp"
-#include "weft/os/affinity.hpp"
 
 namespace weft::abt {
 namespace {
@@ -28,7 +27,7 @@ std::vector<int> on_this_machine(const std::vector<int>& ids) {
 // Any CPU that the process might use.
 int unbind(xstream& es) {
   const std::vector<int>& all = current().cpus;
-  return all.empty() ? EINVAL : os::set_affinity(es.kernel_thread, all);
+  return all.empty() ? EINVAL : door::keep_on_cpus(es.kernel_thread, all);
 }
 
 
@@ -42,7 +41,7 @@ int bind_stream(xstream& es, std::vector<int> cpus) {
   }
   if (std::any_of(cpus.begin(), cpus.end(), [](int id) { return id < 0; }))
     return ABT_ERR_CPUID;
-  const int error = os::set_affinity(es.kernel_thread, on_this_machine(cpus));
+  const int error = door::keep_on_cpus(es.kernel_thread, on_this_machine(cpus));
   if (error != 0)
     return error == EINVAL ? ABT_ERR_CPUID : ABT_ERR_SYS;
   std::sort(cpus.begin(), cpus.end());
@@ -62,7 +61,7 @@ void bind_by_environment(xstream& es) {
     return;
   const auto& set = s.affinity[static_cast<std::size_t>(es.rank.load()) % s.affinity.size()];
   if (set.empty() || bind_stream(es, set) != ABT_SUCCESS)
-    base::warn("stream %d stays unbound", es.rank.load());
+    door::warn("stream %d stays unbound", es.rank.load());
 }
 
 } // namespace weft::abt

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "weft/door/caller.hpp"
-#include "weft/sched/worker.hpp"
+#include "weft/door/stream.hpp"
 
 namespace weft::abt {
 
@@ -15,12 +15,12 @@ using door::who;
 
 // The stream that runs the caller; null on kernel threads and on workers that are no streams.
 inline xstream* stream_here() noexcept {
-  return sched::on_worker() ? static_cast<xstream*>(sched::here().front) : nullptr;
+  return door::owner_here<xstream>();
 }
 
 // The unit that calls, if it runs on a stream; else null. For caller::loop: what stands for the loop.
-inline sched::descriptor* unit_here() noexcept {
-  return stream_here() != nullptr ? sched::here().current : nullptr;
+inline door::descriptor* unit_here() noexcept {
+  return stream_here() != nullptr ? &door::unit_here() : nullptr;
 }
 
 } // namespace weft::abt

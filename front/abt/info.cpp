@@ -12,10 +12,8 @@
 #include "front/abt/scheduler.hpp"
 #include "front/abt/unit.hpp"
 #include "front/abt/xstream.hpp"
-#include "weft/arch/arch.hpp"
-#include "weft/base/assert.hpp"
+#include "weft/door/process.hpp"
 #include "weft/door/section.hpp"
-#include "weft/memory/overflow.hpp"
 
 namespace weft::abt {
 namespace {
@@ -60,7 +58,7 @@ void print_bytes(std::FILE* out, const unsigned char* from, const unsigned char*
 void print_unit(std::FILE* out, const descriptor& u) {
   char function[512] = "";
   if (closure_of(u).function != nullptr)
-    memory::describe_address(reinterpret_cast<const void*>(closure_of(u).function), function,
+    door::describe_address(reinterpret_cast<const void*>(closure_of(u).function), function,
                              sizeof function);
   const pool* p = pool_of(u);
   std::fprintf(out, "%s %p: %s, %s, function %s, pool %d\n", is_tasklet(u) ? "tasklet" : "ULT",
@@ -77,7 +75,7 @@ void print_stack(std::FILE* out, const descriptor& u) {
     std::fprintf(out, "  no stack of its own\n");
     return;
   }
-  const void* sp = arch::stack_pointer_of(u.context);
+  const void* sp = door::stack_pointer_of(u);
   std::fprintf(out, "  stack %p, %zu bytes, stack pointer %p\n", static_cast<const void*>(u.stack->low),
                u.stack->size, sp);
   const auto* from = static_cast<const unsigned char*>(sp);

@@ -11,7 +11,8 @@
 #include "front/abt/object.hpp"
 #include "front/abt/unit.hpp"
 #include "weft/door/atomic.hpp"
-#include "weft/sched/pool.hpp"
+#include "weft/door/pool.hpp"
+#include "weft/pool.hpp"
 
 namespace weft::abt {
 
@@ -19,7 +20,7 @@ struct pool_config;
 
 // Ownership: `self` keeps the pool alive until ABT_pool_free or, if it is automatic, until its last scheduler
 // goes; schedulers and units under way hold references of their own or rely on the user's word.
-class pool : public sched::pool, public object {
+class pool : public weft::pool, public object {
  public:
   static constexpr kind own_kind = kind::pool;
 
@@ -63,7 +64,7 @@ class pool : public sched::pool, public object {
   [[nodiscard]] void* front() noexcept final { return this; }
 
   // Units that live here and have not ended: ready, running and blocked ones.
-  using sched::pool::units;
+  using weft::pool::units;
   // While schedulers of the pool are told to finish, how many: who takes the last unit away tells their
   // streams.
   std::atomic<int> draining{0};
@@ -86,7 +87,7 @@ class pool : public sched::pool, public object {
   [[nodiscard]] virtual const char* kind_name() const noexcept = 0;
 
  protected:
-  pool(ABT_pool_access a, sched::fast_path f, bool new_first = false);
+  pool(ABT_pool_access a, door::fast_path f, bool new_first = false);
 
   [[nodiscard]] virtual bool looks_empty() const noexcept = 0;
   // After each push that does not come from the owner's fast path.
@@ -104,7 +105,7 @@ class fifo_pool final : public pool {
   fifo_pool(ABT_pool_access a, ABT_pool_kind k);
 
   void push_plain(descriptor& u) override;
-  queue::intrusive_fifo* lend_list(worker& w) override;
+  door::unit_list* lend_list(worker& w) override;
   void end_lending(worker& w) noexcept override;
   descriptor* pop_for_user(ABT_pool_context why) override;
   std::size_t pop_many(ABT_thread* into, std::size_t most, ABT_pool_context why) override;
@@ -132,9 +133,9 @@ class fifo_pool final : public pool {
   void ask_to_share() noexcept;
 
   const ABT_pool_kind kind_;
-  const sched::container_number number_;
-  queue::guarded_fifo own_; // the owner's
-  queue::basic_locked_fifo<sched::unit_marks> shared_{sched::unit_marks(number_)};
+  const door::pool_number number_;
+  door::lent_list own_; // the owner's
+  door::locked_list shared_{door::marks_of(number_)};
   bool lent_ = false;                   // the owner's
   std::atomic<bool> in_use_{false};     // lent_, for others: RACY
   std::atomic<bool> must_share_{false}; // for good
@@ -164,8 +165,8 @@ class randws_pool final : public pool {
  private:
   void insert(descriptor& u, bool at_head) noexcept;
 
-  const sched::container_number number_;
-  queue::basic_locked_fifo<sched::unit_marks> units_{sched::unit_marks(number_)};
+  const door::pool_number number_;
+  door::locked_list units_{door::marks_of(number_)};
 };
 
 // The callbacks of either definition, one form for both.

@@ -14,8 +14,10 @@
 #include "front/abt/scheduler.hpp"
 #include "weft/door/atomic.hpp"
 #include "weft/door/deadline.hpp"
+#include "weft/door/pool.hpp"
+#include "weft/door/stream.hpp"
+#include "weft/door/switch.hpp"
 #include "weft/door/unit.hpp"
-#include "weft/os/futex.hpp"
 
 namespace weft::abt {
 namespace {
@@ -24,23 +26,12 @@ std::atomic<int> next_pool_id{0};
 
 using door::worker_here;
 
-// For containers that fast paths know.
-void mark_contained(descriptor& u) noexcept {
-  if (u.has_started()) {
-    u.state.make_ready();
-  } else {
-    u.state.reset();
-  }
-}
-
-descriptor* unit_of(queue::link* l) noexcept {
-  return l != nullptr ? &descriptor::from(*l) : nullptr;
-}
+using door::unit_of;
 
 // In no container: nobody but the taker may run or remove it.
 descriptor* taken_by_user(descriptor* u) noexcept {
   if (u != nullptr)
-    u->state.post();
+    door::mark_taken(*u);
   return u;
 }
 
@@ -48,8 +39,8 @@ descriptor* taken_by_user(descriptor* u) noexcept {
 
 // --- all pools ---
 
-pool::pool(ABT_pool_access a, sched::fast_path f, bool new_first)
-    : sched::pool(sched::access::mpmc, f), object(own_kind), access(a), id(next_pool_id.fetch_add(1)),
+pool::pool(ABT_pool_access a, door::fast_path f, bool new_first)
+    : weft::pool(weft::access::mpmc, f), object(own_kind), access(a), id(next_pool_id.fetch_add(1)),
       new_units_first(new_first) {}
 
 bool pool::empty() const noexcept {
@@ -103,7 +94,7 @@ void pool::tell_waiters() noexcept {
 
 void pool::wake_waiters() noexcept {
   pushes_.fetch_add_release(1);
-  os::futex_wake_all(&pushes_);
+  door::wake_blocked(pushes_);
 }
 
 descriptor* pool::pop_wait(double seconds, ABT_pool_context why) {
@@ -117,23 +108,21 @@ descriptor* pool::pop_wait(double seconds, ABT_pool_context why) {
       return pop_for_user(why);
     door::deadline limit = until;
     if (worker* w = worker_here())
-      limit = std::min(limit, w->timers.earliest());
+      limit = std::min(limit, door::next_timer_of(*w));
     waiting_.fetch_add_relaxed(1);
     door::heavy_fence(); // (Q1)
     if (looks_empty())
-      os::futex_wait_until(&pushes_, first, limit);
+      door::block_while(pushes_, first, limit);
     waiting_.fetch_sub_relaxed(1);
-    if (worker* w = worker_here()) {
-      w->budget = -1; // the timers of this worker are nobody else's
-      w->look_around();
-    }
+    if (worker* w = worker_here())
+      door::see_to_timers(*w); // they are nobody else's
   }
 }
 
 // --- fifo_pool ---
 
 fifo_pool::fifo_pool(ABT_pool_access a, ABT_pool_kind k)
-    : pool(a, a <= ABT_POOL_ACCESS_MPSC ? sched::fast_path::owned_fifo : sched::fast_path::none), kind_(k) {}
+    : pool(a, a <= ABT_POOL_ACCESS_MPSC ? door::fast_path::owned_fifo : door::fast_path::none), kind_(k) {}
 
 const char* fifo_pool::kind_name() const noexcept {
   return kind_ == ABT_POOL_FIFO_WAIT ? "FIFO_WAIT" : "FIFO";
@@ -147,10 +136,10 @@ void fifo_pool::ask_to_share() noexcept {
   if (must_share_.exchange(true, std::memory_order_relaxed))
     return;
   if (worker* w = owner())
-    w->call(sched::refresh_waiting);
+    door::look_again(*w);
 }
 
-queue::intrusive_fifo* fifo_pool::lend_list(worker& w) {
+door::unit_list* fifo_pool::lend_list(worker& w) {
   if (!lends() || must_share_.load(std::memory_order_relaxed))
     return nullptr;
   lent_ = true;
@@ -164,7 +153,7 @@ void fifo_pool::end_lending(worker&) noexcept {
   lent_ = false;
   in_use_.store(false, std::memory_order_relaxed);
   bool any = false;
-  while (queue::link* l = own_.list.pop_front()) {
+  while (door::unit_link* l = own_.list.pop_front()) {
     descriptor::from(*l).state.post();
     shared_.push_back(l); // GONE: the unit
     any = true;
@@ -177,7 +166,7 @@ void fifo_pool::end_lending(worker&) noexcept {
 
 void fifo_pool::do_push(descriptor& u) {
   if (lends() && mine(worker_here())) {
-    mark_contained(u);
+    door::mark_listed(u);
     own_.list.push_back(&u.link);
     return;
   }
@@ -200,7 +189,7 @@ void fifo_pool::drain(worker& w) {
   if (!mine(&w))
     return;
   while (descriptor* u = unit_of(shared_.pop_front())) {
-    mark_contained(*u);
+    door::mark_listed(*u);
     own_.list.push_back(&u->link);
   }
 }
@@ -236,9 +225,9 @@ std::size_t fifo_pool::pop_many(ABT_thread* into, std::size_t most, ABT_pool_con
 
 bool fifo_pool::do_remove(descriptor& u, worker* here) {
   if (mine(here)) {
-    if (u.home.is(this) && u.state.is(unit::state::posted))
+    if (u.home.is(this) && door::is_taken(u))
       drain(*here);
-    if (!u.home.is(this) || !(u.state.is(unit::state::ready) || u.state.is(unit::state::fresh)))
+    if (!u.home.is(this) || !door::is_listed(u))
       return false;
     own_.list.remove(&u.link);
     return true;
@@ -277,20 +266,20 @@ bool fifo_pool::looks_empty() const noexcept {
 
 void fifo_pool::for_each(void* argument, void (*f)(void*, ABT_thread)) {
   if (mine(worker_here())) {
-    for (queue::link* l = own_.list.first(); l != own_.list.end(); l = l->next)
+    for (door::unit_link* l = own_.list.first(); l != own_.list.end(); l = l->next)
       f(argument, handle_of(descriptor::from(*l)));
   }
-  shared_.for_each([&](queue::link& l) { f(argument, handle_of(descriptor::from(l))); });
+  shared_.for_each([&](door::unit_link& l) { f(argument, handle_of(descriptor::from(l))); });
 }
 
 void fifo_pool::do_forget() {
-  ::new (static_cast<void*>(&own_)) queue::guarded_fifo;
-  ::new (static_cast<void*>(&shared_)) decltype(shared_)(sched::unit_marks(number_));
+  ::new (static_cast<void*>(&own_)) door::lent_list;
+  ::new (static_cast<void*>(&shared_)) decltype(shared_)(door::marks_of(number_));
 }
 
 // --- randws_pool ---
 
-randws_pool::randws_pool(ABT_pool_access a) : pool(a, sched::fast_path::none, true) {}
+randws_pool::randws_pool(ABT_pool_access a) : pool(a, door::fast_path::none, true) {}
 
 void randws_pool::insert(descriptor& u, bool at_head) noexcept {
   u.state.post();
@@ -338,11 +327,11 @@ bool randws_pool::do_remove(descriptor& u, worker*) {
 }
 
 void randws_pool::for_each(void* argument, void (*f)(void*, ABT_thread)) {
-  units_.for_each([&](queue::link& l) { f(argument, handle_of(descriptor::from(l))); });
+  units_.for_each([&](door::unit_link& l) { f(argument, handle_of(descriptor::from(l))); });
 }
 
 void randws_pool::do_forget() {
-  ::new (static_cast<void*>(&units_)) decltype(units_)(sched::unit_marks(number_));
+  ::new (static_cast<void*>(&units_)) decltype(units_)(door::marks_of(number_));
 }
 
 // --- making ---

@@ -21,15 +21,8 @@
 #include "front/abt/requests.hpp"
 #include "front/abt/tool.hpp"
 #include "front/abt/xstream.hpp"
-#include "weft/base/assert.hpp"
-#include "weft/base/immortal.hpp"
-#include "weft/memory/guard_choice.hpp"
-#include "weft/memory/stack_depot.hpp"
-#include "weft/memory/stack_options.hpp"
-#include "weft/os/affinity.hpp"
-#include "weft/preempt/preparation.hpp"
-#include "weft/runtime/runtime.hpp"
-#include "weft/sched/group.hpp"
+#include "weft/door/process.hpp"
+#include "weft/door/stream.hpp"
 
 namespace weft::abt {
 namespace {
@@ -82,15 +75,14 @@ void choose_stack_size(settings& s) {
   const bool asked = variable("THREAD_STACKSIZE") != nullptr;
   const std::uint64_t wanted = number("THREAD_STACKSIZE", 0, smallest, largest);
   if (asked && wanted != 0) {
-    const std::size_t rounded = memory::stack_options::round_to_class(wanted);
-    memory::stack_options::set_default_size(rounded);
+    const std::size_t rounded = door::set_default_stack_size(wanted);
     s.default_stack_size = (wanted + 63) / 64 * 64;
     // A depot that was built before has its own default; then ours is spelt out for each thread.
-    const std::size_t core = memory::stack_depot::process().options().default_size;
+    const std::size_t core = door::default_stack_size();
     s.stack_trait = core == rounded ? 0 : static_cast<std::uint32_t>(rounded);
     return;
   }
-  s.default_stack_size = memory::stack_depot::process().options().default_size;
+  s.default_stack_size = door::default_stack_size();
 }
 
 // For the first runtime of the process that makes stacks: later ones find them made.
@@ -98,16 +90,14 @@ void choose_guard() {
   const char* value = variable("STACK_OVERFLOW_CHECK");
   if (value == nullptr || *value == '\0')
     return;
-  const memory::guard_mode before = memory::stack_options::from_knobs().guard;
   if (is_one_of(value, {"mprotect", "mprotect_strict"})) {
-    if (before == memory::guard_mode::none || before == memory::guard_mode::canary)
-      memory::set_default_guard(memory::guard_mode::automatic);
+    door::set_overflow_check(door::overflow_check::pages);
   } else if (is_one_of(value, {"canary"})) {
-    memory::set_default_guard(memory::guard_mode::canary);
+    door::set_overflow_check(door::overflow_check::canary);
   } else if (is_one_of(value, {"none", "0", "n", "no", "false", "off"})) {
-    memory::set_default_guard(memory::guard_mode::none);
+    door::set_overflow_check(door::overflow_check::none);
   } else {
-    base::warn("ABT_STACK_OVERFLOW_CHECK=%s is none of mprotect, mprotect_strict, canary and none; ignored",
+    door::warn("ABT_STACK_OVERFLOW_CHECK=%s is none of mprotect, mprotect_strict, canary and none; ignored",
                value);
   }
 }
@@ -115,8 +105,7 @@ void choose_guard() {
 // What the stacks have, whatever was asked for. Never 3: where there is no room for more guards, stacks get
 // canaries instead.
 int overflow_check() {
-  const memory::guard_mode mode = memory::stack_depot::process().options().guard;
-  return mode == memory::guard_mode::none ? 0 : mode == memory::guard_mode::canary ? 1 : 2;
+  return static_cast<int>(door::overflow_check_of_stacks()); // none, canary, pages
 }
 
 // The numbers of a list count the CPUs that the process may use, and wrap around, also negative ones.
@@ -129,7 +118,7 @@ void count_among(const std::vector<int>& cpus, std::vector<int>& set) {
 }
 
 void read_affinity(settings& s) {
-  if (os::current_affinity(s.cpus) != 0)
+  if (door::cpus_here(s.cpus) != 0)
     s.cpus.clear();
   const char* value = variable("SET_AFFINITY");
   if (value == nullptr || *value == '\0')
@@ -143,7 +132,7 @@ void read_affinity(settings& s) {
     for (auto& set : s.affinity)
       s.cpus.empty() ? set.clear() : count_among(s.cpus, set);
   } else {
-    base::warn("ABT_SET_AFFINITY=%s is no list of CPU sets; streams are not bound", value);
+    door::warn("ABT_SET_AFFINITY=%s is no list of CPU sets; streams are not bound", value);
     s.affinity.clear();
   }
 }
@@ -158,7 +147,7 @@ settings read_environment() {
   s.event_frequency = number("SCHED_EVENT_FREQ", 50, 1, UINT64_MAX);
   s.sleep_ns = number("SCHED_SLEEP_NSEC", 100, 0, UINT64_MAX);
   s.expected_streams =
-      static_cast<unsigned>(number("MAX_NUM_XSTREAMS", sched::default_worker_count(), 1, 1U << 30));
+      static_cast<unsigned>(number("MAX_NUM_XSTREAMS", door::worker_count_by_default(), 1, 1U << 30));
   s.print_config = flag("PRINT_CONFIG", false);
   s.print_raw_stack = flag("PRINT_RAW_STACK", true);
   s.overflow_check = overflow_check();
@@ -167,7 +156,7 @@ settings read_environment() {
 }
 
 process& state() noexcept {
-  return weft::base::immortal<process>();
+  return door::immortal<process>();
 }
 
 namespace {
@@ -180,14 +169,14 @@ std::mutex& start_lock() noexcept {
 }
 
 void become_primary(xstream& es) {
-  descriptor& self = sched::group::primary_unit();
+  descriptor& self = door::primary_unit();
   self.operations = &primary_operations;
   ::new (static_cast<void*>(self.closure)) closure{nullptr, nullptr, nullptr};
   self.home = es.main.load()->pools.front().get();
 }
 
 void start() {
-  runtime::prepare_process();
+  door::prepare_process();
   state().now = read_environment();
   owner<scheduler> s = make_predefined(ABT_SCHED_DEFAULT, 0, nullptr, true);
   take(*s, use::main);
@@ -223,7 +212,7 @@ void stop_others() {
 
 // The caller leaves its pool first: it must not count as work there, nor wait where nobody serves.
 void drain_primary(xstream& es) {
-  descriptor& self = *sched::here().current;
+  descriptor& self = door::unit_here();
   unit_info* info = info_if_any(self);
   if (info != nullptr && !is_null(info->unit))
     pool_of(self)->drop_name(std::exchange(info->unit, ABT_UNIT_NULL));
@@ -237,7 +226,7 @@ void stop() {
   stop_others();
   drain_primary(es);
   free_cpus(es); // main's kernel thread goes on where the process might run
-  descriptor& self = *sched::here().current;
+  descriptor& self = door::unit_here();
   drop_values_of_primary(self);
   state().running.store(false, std::memory_order_release);
   state().primary = nullptr;
@@ -248,7 +237,7 @@ void stop() {
   free_stream(es);
   forget_views();
   forget_old_listeners();
-  weft::preempt::stop();
+  door::release_process();
 }
 
 } // namespace
@@ -263,7 +252,7 @@ int ABT_init(int, char**) {
       [] {
         const std::scoped_lock held(start_lock());
         if (state().users == 0) {
-          if (weft::sched::on_worker())
+          if (weft::door::worker_here() != nullptr)
             return ABT_ERR_OTHER; // a thread of another door of Weft cannot become a stream
           start();
         }
@@ -284,7 +273,7 @@ int ABT_finalize(void) {
     }
     if (stream_here() == nullptr || stream_here() != state().primary)
       return ABT_ERR_INV_XSTREAM;
-    if (!is_primary(*weft::sched::here().current))
+    if (!is_primary(weft::door::unit_here()))
       return ABT_ERR_INV_THREAD;
     stop();
     state().users = 0;

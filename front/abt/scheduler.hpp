@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Schedulers of the C API. The four predefined ones pick (sched::scheduler::next) and so let the stream sleep
+// Schedulers of the C API. The four predefined ones pick (weft::scheduler::next) and so let the stream sleep
 // and take its fast paths; a user's `run` is a loop, a ULT of its own that stands for the loop of the stream.
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "front/abt/abt.h"
 #include "front/abt/object.hpp"
 #include "front/abt/pool.hpp"
-#include "weft/sched/scheduler.hpp"
+#include "weft/pool.hpp"
 
 namespace weft::abt {
 
@@ -65,7 +65,7 @@ bool take(scheduler& s, use how) noexcept;
 void destroy_scheduler(scheduler& s) noexcept;
 
 // What a stream's worker is given for `s`. Errors: std::bad_alloc.
-std::shared_ptr<sched::scheduler> core_scheduler_for(scheduler& s, xstream& es);
+std::shared_ptr<weft::scheduler> core_scheduler_for(scheduler& s, xstream& es);
 
 // The same for the streams whose main scheduler has this pool.
 void wake_users_of(const pool& p) noexcept;

@@ -10,27 +10,28 @@
 #include "front/abt/tool.hpp"
 #include "front/abt/xstream.hpp"
 #include "weft/door/deadline.hpp"
+#include "weft/door/pool.hpp"
+#include "weft/door/stream.hpp"
 #include "weft/door/switch.hpp"
-#include "weft/sched/stealing.hpp"
 
 namespace weft::abt {
 namespace {
 
-std::vector<std::shared_ptr<sched::pool>> core_pools(const scheduler& s) {
+std::vector<std::shared_ptr<weft::pool>> core_pools(const scheduler& s) {
   return {s.pools.begin(), s.pools.end()};
 }
 
 // A predefined scheduler as the main one of a stream.
-class picking final : public sched::scheduler {
+class picking final : public weft::scheduler {
  public:
-  picking(abt::scheduler& s, xstream& es) : sched::scheduler(core_pools(s)), scheduler_(s), stream_(es) {}
+  picking(abt::scheduler& s, xstream& es) : weft::scheduler(core_pools(s)), scheduler_(s), stream_(es) {}
 
   descriptor* next(worker& here) override {
     if (stream_.stopping.load(std::memory_order_relaxed)) [[unlikely]]
       return nullptr;
     serve_stack_dump();
     if (withheld_ && hot_pool() != nullptr) [[unlikely]]
-      here.ask(sched::refresh_waiting);
+      door::look_again_soon(here);
     const std::uint32_t asked = scheduler_.requests.load(std::memory_order_acquire);
     if ((asked & exit_requested) == 0) [[likely]] {
       if (descriptor* u = scheduler_.pick(here))
@@ -41,7 +42,7 @@ class picking final : public sched::scheduler {
     return nullptr;
   }
   // None while the stream is asked for something: every decision asks next() then.
-  [[nodiscard]] sched::pool* hot_pool() const noexcept override {
+  [[nodiscard]] weft::pool* hot_pool() const noexcept override {
     const bool asked = dump_is_wanted() || scheduler_.requests.load(std::memory_order_relaxed) != 0;
     if (withheld_ != asked) // else not written: its line may hold something of another stream's
       withheld_ = asked;
@@ -94,17 +95,17 @@ void run_main_loop(void* argument) {
 }
 
 // A user's scheduler as the main one: the core has nothing to pick but the ULT that is its loop.
-class looping final : public sched::scheduler {
+class looping final : public weft::scheduler {
  public:
   looping(abt::scheduler& s, xstream& es)
-      : sched::scheduler({es.loop_pool}), scheduler_(s), stream_(es), home_(s.pools.front()) {}
+      : weft::scheduler({es.loop_pool}), scheduler_(s), stream_(es), home_(s.pools.front()) {}
 
   descriptor* next(worker& here) override {
     descriptor* u = main_pool().pop(here);
     has_run_ = has_run_ || u != nullptr;
     return u;
   }
-  [[nodiscard]] sched::pool& home_of_new_units() const noexcept override { return *home_; }
+  [[nodiscard]] weft::pool& home_of_new_units() const noexcept override { return *home_; }
 
  protected:
   void on_start(worker& w) override {
@@ -126,17 +127,14 @@ class looping final : public sched::scheduler {
 
  private:
   descriptor& make_loop() {
-    descriptor& u = sched::allocate_unit_anywhere();
-    unit::initialise(u, loop_operations, &main_pool(),
-                     unit::kind_thread |
-                         unit::stack_size_trait(static_cast<std::uint32_t>(current().loop_stack_size)));
-    ::new (static_cast<void*>(u.closure)) closure{&run_main_loop, &scheduler_, nullptr};
+    const door::thread_form form{current().loop_stack_size};
+    descriptor& u = door::new_unit(loop_operations, main_pool(), form.traits());
+    closure::make_in(u, &run_main_loop, &scheduler_);
     static_cast<void>(u.join.detach());
     try {
       info_of(u).loop = &scheduler_;
     } catch (...) {
-      u.operations = &freed_operations;
-      sched::free_unit(sched::here(), u);
+      door::free_unit(u, freed_operations);
       throw;
     }
     tell_tool(u, ABT_TOOL_EVENT_THREAD_CREATE);
@@ -161,7 +159,7 @@ descriptor* scheduler::pick(worker& w) {
   }
   if (descriptor* u = pools.front()->pop(w))
     return u;
-  return sched::steal_among(w, pools, 1, pools.size(), seed);
+  return door::steal_among(w, pools, 1, pools.size(), seed);
 }
 
 bool scheduler::has_user_pools() const noexcept {
@@ -183,7 +181,7 @@ bool scheduler::has_to_stop() const {
   return has_no_work();
 }
 
-std::shared_ptr<sched::scheduler> core_scheduler_for(scheduler& s, xstream& es) {
+std::shared_ptr<weft::scheduler> core_scheduler_for(scheduler& s, xstream& es) {
   if (s.loops())
     return std::make_shared<looping>(s, es);
   return std::make_shared<picking>(s, es);
@@ -196,10 +194,10 @@ void run_predefined(scheduler& s) {
   constexpr std::int64_t longest = 1'000'000;
   std::int64_t pause = shortest;
   for (std::uint64_t round = 1;; ++round) {
-    descriptor* u = s.pick(sched::here());
+    descriptor* u = s.pick(door::here());
     if (u != nullptr) {
       pause = shortest;
-      sched::run_child(*u);
+      door::run_child(*u);
     }
     if (u != nullptr && round % s.event_frequency != 0)
       continue;
@@ -218,11 +216,9 @@ void run_predefined(scheduler& s) {
 void check_events(scheduler& s) {
   xstream& es = *stream_here();
   serve_stack_dump();
-  worker& w = sched::here();
-  w.budget = -1; // the timers of this worker
-  w.look_around();
-  constexpr std::uint32_t ours = sched::always_ask | sched::tracing | sched::observed | sched::inbox_waiting;
-  if (es.main.load() == &s && ((w.attention.load_relaxed() & ~ours) != 0 || !w.local.empty()))
+  worker& w = door::here();
+  door::see_to_timers(w);
+  if (es.main.load() == &s && door::loop_is_wanted(w))
     door::yield_thoroughly(); // the loop below has something to do
 }
 

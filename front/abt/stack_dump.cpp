@@ -18,6 +18,7 @@
 #include "front/abt/stack_dump.hpp"
 #include "front/abt/xstream.hpp"
 #include "weft/door/deadline.hpp"
+#include "weft/door/stream.hpp"
 
 namespace weft::abt {
 
@@ -84,7 +85,7 @@ void serve_stack_dump_slowly() noexcept {
     pause = pause < 1'000'000 ? pause * 2 : pause;
   }
   arrived.fetch_sub(1);
-  sched::here().ask(sched::refresh_waiting); // fast paths again
+  door::look_again_soon(door::here()); // fast paths again
 }
 
 } // namespace weft::abt
@@ -102,7 +103,7 @@ extern "C" int ABT_info_trigger_print_all_thread_stacks(FILE* out, double timeou
     wanted = {out, timeout >= 0 ? weft::door::deadline_in(timeout) : weft::door::no_deadline, callback, arg};
     dump.store(dump_stage::asked, std::memory_order_release);
     for (const xstream* es : *streams_now())
-      es->worker.load()->call(weft::sched::refresh_waiting);
+      weft::door::look_again(*es->worker.load());
   }
   writing.store(false);
   return ABT_SUCCESS;

@@ -14,7 +14,9 @@
 #include "front/abt/runtime.hpp"
 #include "front/abt/xstream.hpp"
 #include "weft/door/section.hpp"
+#include "weft/door/stream.hpp"
 #include "weft/door/switch.hpp"
+#include "weft/door/watch.hpp"
 
 namespace weft::abt {
 
@@ -54,7 +56,7 @@ int depth_here(const xstream* es) noexcept {
   if (es == nullptr)
     return 0;
   const scheduler* main = es->main.load();
-  return static_cast<int>(sched::here().nesting) + (main != nullptr && main->loops() ? 0 : 1);
+  return static_cast<int>(door::nesting_here()) + (main != nullptr && main->loops() ? 0 : 1);
 }
 
 void tell(descriptor& u, std::uint64_t event, descriptor* cause) noexcept {
@@ -73,15 +75,15 @@ void tell(descriptor& u, std::uint64_t event, descriptor* cause) noexcept {
               reinterpret_cast<ABT_tool_context>(&c), l->argument);
 }
 
-std::uint64_t event_for(trace::event what) noexcept {
+std::uint64_t event_for(door::event what) noexcept {
   switch (what) {
-  case trace::event::run:
+  case door::event::run:
     return ABT_TOOL_EVENT_THREAD_RUN;
-  case trace::event::stop_yield:
+  case door::event::stop_yield:
     return ABT_TOOL_EVENT_THREAD_YIELD;
-  case trace::event::stop_wait:
+  case door::event::stop_wait:
     return ABT_TOOL_EVENT_THREAD_SUSPEND;
-  case trace::event::stop_end:
+  case door::event::stop_end:
     return ABT_TOOL_EVENT_THREAD_FINISH;
   default:
     return ABT_TOOL_EVENT_THREAD_NONE;
@@ -89,12 +91,12 @@ std::uint64_t event_for(trace::event what) noexcept {
 }
 
 // On the worker, for each event of a unit.
-void observe_worker(worker& w, trace::event what, const void* unit, std::uint32_t) noexcept {
+void observe_worker(worker& w, door::event what, const void* unit, std::uint32_t) noexcept {
   const std::uint64_t event = event_for(what);
-  if (event == ABT_TOOL_EVENT_THREAD_NONE || unit == nullptr || w.front == nullptr)
+  if (event == ABT_TOOL_EVENT_THREAD_NONE || unit == nullptr || !door::is_stream(w))
     return;
   auto& u = *static_cast<descriptor*>(const_cast<void*>(unit));
-  if (!is_ours(u) || (event == ABT_TOOL_EVENT_THREAD_FINISH && u.has(unit::unwinding)))
+  if (!is_ours(u) || (event == ABT_TOOL_EVENT_THREAD_FINISH && door::is_unwinding(u)))
     return; // what was cancelled does not finish
   const bool by_itself = event != ABT_TOOL_EVENT_THREAD_RUN;
   tell(u, event, by_itself ? &u : w.current);
@@ -109,9 +111,9 @@ void observe_ready_unit(descriptor& u) noexcept {
 
 void tell_tool_slowly(descriptor& u, std::uint64_t event) noexcept {
   if (event == ABT_TOOL_EVENT_THREAD_CREATE || event == ABT_TOOL_EVENT_THREAD_REVIVE)
-    sched::note_here(trace::event::create, &u);
+    door::note_made(u);
   if (event == ABT_TOOL_EVENT_THREAD_RESUME)
-    sched::note_here(trace::event::ready, &u);
+    door::note_ready(u);
   tell(u, event, unit_here());
 }
 
@@ -144,7 +146,7 @@ void forget_old_listeners() noexcept {
 
 void join_tool(worker& w) noexcept {
   if (tool_listens.load(std::memory_order_acquire))
-    w.set_observed(true);
+    door::watch(w, true);
 }
 
 namespace {
@@ -158,13 +160,11 @@ int listen(ABT_tool_thread_callback_fn callback, std::uint64_t events, void* arg
     next = listeners().back().get();
   }
   current_listener.store(next, std::memory_order_release);
-  sched::observe.store(&observe_worker, std::memory_order_release);
-  sched::observe_ready.store(on ? &observe_ready_unit : nullptr, std::memory_order_release);
-  sched::set_watched(sched::tool_watches, on);
+  door::set_observers(&observe_worker, &observe_ready_unit, on);
   if (tool_listens.exchange(on) == on)
     return ABT_SUCCESS;
   for (xstream* es : state().streams)
-    es->worker.load()->set_observed(on);
+    door::watch(*es->worker.load(), on);
   return ABT_SUCCESS;
 }
 

@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "front/abt/unit.hpp"
+#include "weft/door/watch.hpp"
 
 namespace weft::abt {
 
@@ -15,7 +16,7 @@ extern std::atomic<bool> tool_listens;
 void tell_tool_slowly(descriptor& u, std::uint64_t event) noexcept;
 // Tells of an event whose cause is the caller; a recording (weft/trace.hpp), too.
 inline void tell_tool(descriptor& u, std::uint64_t event) noexcept {
-  if (sched::units_watched.load_relaxed() != 0) [[unlikely]] // relaxed: only tells whom to ask
+  if (door::units_are_watched()) [[unlikely]]
     tell_tool_slowly(u, event);
 }
 
@@ -33,7 +34,7 @@ class tool_reason {
 };
 
 // A stream that starts: whether it must record.
-void join_tool(sched::worker& w) noexcept;
+void join_tool(worker& w) noexcept;
 
 // When no stream runs: callbacks that were replaced.
 void forget_old_listeners() noexcept;

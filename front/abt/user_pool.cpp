@@ -6,13 +6,12 @@
 #include <utility>
 
 #include "front/abt/context.hpp"
-#include "weft/sched/default_group.hpp"
-#include "weft/sched/group.hpp"
+#include "weft/door/stream.hpp"
 
 namespace weft::abt {
 
 user_pool::user_pool(ABT_pool_access a, std::unique_ptr<pool_callbacks> callbacks)
-    : pool(a, sched::fast_path::none), callbacks_(std::move(callbacks)) {}
+    : pool(a, door::fast_path::none), callbacks_(std::move(callbacks)) {}
 
 ABT_pool user_pool::handle() const noexcept {
   return handle_of(const_cast<user_pool&>(*this));
@@ -90,7 +89,7 @@ void user_pool::drop_name(ABT_unit name) noexcept {
 void user_pool::push_foreign(descriptor& u) {
   if (worker* w = owner())
     return w->local.push(u);
-  u.home = &sched::default_group().next_pool();
+  u.home = &door::pool_of_default_runtime();
   u.home->push(u);
 }
 

@@ -12,8 +12,9 @@
 
 #include "front/abt/object.hpp"
 #include "front/abt/scheduler.hpp"
+#include "weft/door/atomic.hpp"
 #include "weft/door/waiting.hpp"
-#include "weft/sched/group.hpp"
+#include "weft/pool.hpp"
 
 namespace weft::abt {
 
@@ -25,14 +26,14 @@ struct xstream : object {
 
   std::atomic<int> rank{-1};
   bool primary = false;
-  std::atomic<sched::worker*> worker{nullptr};
-  std::unique_ptr<sched::group> group;
+  std::atomic<weft::worker*> worker{nullptr};
+  std::unique_ptr<worker_group> group;
   std::atomic<scheduler*> main{nullptr};
   std::atomic<scheduler*> next_main{nullptr}; // replaces `main` when its loop has returned
   std::atomic<std::uint64_t> starts{
       0}; // of core schedulers on its worker: tells when an old one is out of use
-  std::shared_ptr<sched::scheduler> rest; // the scheduler of streams that have ended
-  std::shared_ptr<sched::pool> loop_pool; // home of the ULTs that are a main scheduler's loop
+  std::shared_ptr<weft::scheduler> rest; // the scheduler of streams that have ended
+  std::shared_ptr<weft::pool> loop_pool; // home of the ULTs that are a main scheduler's loop
   std::atomic<ABT_xstream_state> condition{ABT_XSTREAM_STATE_RUNNING};
   std::atomic<bool> stopping{false};
   door::spin_lock lock; // guards `ended`, and `main` against being freed while somebody asks it for something

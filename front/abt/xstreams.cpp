@@ -12,10 +12,10 @@
 #include "front/abt/runtime.hpp"
 #include "front/abt/tool.hpp"
 #include "front/abt/xstream.hpp"
-#include "weft/base/immortal.hpp"
 #include "weft/door/caller.hpp"
+#include "weft/door/process.hpp"
+#include "weft/door/stream.hpp"
 #include "weft/door/switch.hpp"
-#include "weft/runtime/runtime.hpp"
 
 namespace weft::abt {
 namespace {
@@ -33,7 +33,7 @@ struct kept_views { // under state().lock
   std::vector<std::unique_ptr<const stream_view>> all;
 };
 std::vector<std::unique_ptr<const stream_view>>& views() noexcept {
-  return base::immortal<kept_views>().all;
+  return door::immortal<kept_views>().all;
 }
 
 } // namespace
@@ -55,12 +55,10 @@ void forget_views() noexcept {
 
 namespace {
 
-std::atomic<unsigned> next_number{0};
-
 // Under which a stream that has ended rests.
-class resting final : public sched::scheduler {
+class resting final : public weft::scheduler {
  public:
-  explicit resting(xstream& es) : sched::scheduler({es.loop_pool}), stream_(es) {}
+  explicit resting(xstream& es) : weft::scheduler({es.loop_pool}), stream_(es) {}
   descriptor* next(worker& here) override {
     if (stream_.stopping.load(std::memory_order_relaxed))
       stream_.now_resting();
@@ -72,7 +70,7 @@ class resting final : public sched::scheduler {
 };
 
 // A user's pool may have a unit without a push: streams that sleep look from time to time.
-class patience_for_users final : public sched::event_source {
+class patience_for_users final : public weft::event_source {
  public:
   explicit patience_for_users(const xstream& es) : stream_(es) {}
   int poll() override { return 0; }
@@ -104,14 +102,7 @@ int free_rank_locked() {
 }
 
 void start_worker(xstream& es, scheduler& main) {
-  sched::group_options o;
-  o.workers = 1;
-  o.pools = sched::arrangement::custom;
-  o.primary_joins = es.primary;
-  o.first_number = next_number.fetch_add(1);
-  o.front = &es;
-  o.make_scheduler = [&](unsigned) { return core_scheduler_for(main, es); };
-  es.group = std::make_unique<sched::group>(std::move(o));
+  es.group = door::start_stream(&es, es.primary, [&] { return core_scheduler_for(main, es); });
 }
 
 } // namespace
@@ -124,7 +115,7 @@ void xstream::stop_running() {
   } catch (const std::bad_alloc&) {
     stopping.store(false); // tried again when the stream next finds nothing to do, before it sleeps
     door::block_for(100'000);
-    worker.load()->ask(sched::refresh_waiting);
+    door::look_again_soon(*worker.load());
   }
 }
 
@@ -148,7 +139,7 @@ void xstream::wait_until_ended() {
 }
 
 void xstream::wake() noexcept {
-  worker.load()->call(sched::refresh_waiting);
+  door::look_again(*worker.load());
   const std::scoped_lock held(lock);
   for (const auto& p : main.load()->pools)
     p->wake_waiters();
@@ -177,7 +168,7 @@ void xstream::set_main(scheduler& next) noexcept {
 }
 
 bool runs_on_main_scheduler(const xstream& es) noexcept {
-  return sched::here().nesting <= (es.main.load()->loops() ? 1U : 0U);
+  return door::nesting_here() <= (es.main.load()->loops() ? 1U : 0U);
 }
 
 xstream& create_stream(scheduler& main, int rank, bool primary) {
@@ -196,7 +187,7 @@ xstream& create_stream(scheduler& main, int rank, bool primary) {
   es->rank = rank;
   es->primary = primary;
   es->main = &main;
-  es->loop_pool = std::make_shared<sched::owned_fifo>();
+  es->loop_pool = std::make_shared<door::own_pool>();
   es->rest = std::make_shared<resting>(*es);
   start_worker(*es, main);
   es->kernel_thread = primary ? ::pthread_self() : es->worker.load()->kernel_thread.handle();
@@ -237,7 +228,7 @@ void let_go(scheduler& old) noexcept {
 void wake_one_for_timers() noexcept {
   const std::scoped_lock held(state().lock);
   if (!state().streams.empty())
-    state().streams.front()->worker.load()->call(sched::refresh_waiting);
+    door::look_again(*state().streams.front()->worker.load());
 }
 
 // From the view, in place: it is never longer than a stream lives.
@@ -299,7 +290,7 @@ void replace_main_scheduler(xstream& es, scheduler& next) {
   }
   const std::uint64_t before = es.starts.load();
   auto core = old.loops() ? nullptr : core_scheduler_for(next, es);
-  descriptor& self = *sched::here().current;
+  descriptor& self = door::unit_here();
   pool& home = *next.pools.front();
   const ABT_unit name = name_in(self, home);
   if (core != nullptr) {
