@@ -10,11 +10,11 @@
 #include "front/abt/runtime.hpp"
 #include "front/abt/tool.hpp"
 #include "front/abt/xstream.hpp"
+#include "weft/door/deadline.hpp"
 #include "weft/door/preemptible.hpp"
 #include "weft/door/request.hpp"
 #include "weft/door/section.hpp"
 #include "weft/door/switch.hpp"
-#include "weft/thread.hpp"
 
 using namespace weft::abt;
 namespace door = weft::door;
@@ -419,8 +419,7 @@ int ABTX_thread_timedjoin(ABT_thread thread, const struct timespec* abstime) {
   if (abstime == nullptr)
     return ABT_ERR_INV_ARG;
   return guarded([&] {
-    return weft::detail::join_until(*u, weft::door::deadline_of(*abstime), {}) ? ABT_SUCCESS
-                                                                              : ABT_ERR_COND_TIMEDOUT;
+    return door::await_end_until(*u, door::deadline_of(*abstime)) ? ABT_SUCCESS : ABT_ERR_COND_TIMEDOUT;
   });
 }
 

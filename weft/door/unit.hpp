@@ -229,6 +229,12 @@ inline void await_end(descriptor& u) {
   sched::join_elsewhere(u);
 }
 
+/// The same until a deadline; false: it has passed, and nothing has changed. *Errors*: also std::bad_alloc
+/// and std::system_error: no timer could be had.
+[[nodiscard]] inline bool await_end_until(descriptor& u, std::int64_t until) {
+  return weft::detail::join_until(u, until, {});
+}
+
 /// What a unit has kept for its joiner. *Contexts*: in the runtime; once its end is known. *Switches*: never.
 /// *Errors*: none.
 [[gnu::always_inline]] inline void release_stack(descriptor& u) noexcept {
