@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "weft/preempt/stuck.hpp"
 
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +13,7 @@
 
 #include "weft/arch/user_mode.hpp"
 #include "weft/os/clock.hpp"
+#include "weft/os/task_file.hpp"
 #include "weft/preempt/tick_sources.hpp"
 #include "weft/sched/group.hpp"
 
@@ -57,17 +56,9 @@ bool restarts(const call& made) noexcept {
 
 // False also where the kernel does not tell: the worker is left alone then.
 bool is_in(int kernel_id, bool (*kind)(const call&) noexcept) noexcept {
-  std::array<char, 64> path;
-  static_cast<void>(std::snprintf(path.data(), path.size(), "/proc/self/task/%d/syscall", kernel_id));
-  const int file = ::open(path.data(), O_RDONLY | O_CLOEXEC);
-  if (file < 0)
-    return false;
   std::array<char, 256> text;
-  const ssize_t length = ::read(file, text.data(), text.size() - 1);
-  ::close(file);
-  if (length <= 0)
+  if (os::read_task_file(kernel_id, "syscall", text) == 0)
     return false;
-  text[static_cast<std::size_t>(length)] = '\0';
   std::array<unsigned long, 5> read{};
   if (std::sscanf(text.data(), "%lu %lx %lx %lx %lx", &read[0], &read[1], &read[2], &read[3], &read[4]) != 5)
     return false; // it runs

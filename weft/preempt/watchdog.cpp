@@ -5,8 +5,6 @@
 #include "weft/preempt/watchdog.hpp"
 
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <unistd.h>
 #include <unwind.h>
 
 #include <algorithm>
@@ -26,6 +24,7 @@
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/os/kernel_thread.hpp"
+#include "weft/os/task_file.hpp"
 #include "weft/preempt/signal_use.hpp"
 #include "weft/preempt/tick_sources.hpp"
 #include "weft/sched/user_mode.hpp"
@@ -172,15 +171,9 @@ std::int64_t cpu_time_of(const worker& w) noexcept {
 
 // Whether it computes or waits for a CPU. False also where the kernel does not tell.
 bool is_runnable(int kernel_id) noexcept {
-  std::array<char, 64> path;
-  static_cast<void>(std::snprintf(path.data(), path.size(), "/proc/self/task/%d/stat", kernel_id));
-  const int file = ::open(path.data(), O_RDONLY | O_CLOEXEC);
-  if (file < 0)
-    return false;
-  std::array<char, 256> text{};
-  const ssize_t length = ::read(file, text.data(), text.size() - 1);
-  ::close(file);
-  const char* const name_end = length > 0 ? std::strrchr(text.data(), ')') : nullptr;
+  std::array<char, 256> text;
+  static_cast<void>(os::read_task_file(kernel_id, "stat", text));
+  const char* const name_end = std::strrchr(text.data(), ')');
   return name_end != nullptr && name_end[1] == ' ' && name_end[2] == 'R';
 }
 

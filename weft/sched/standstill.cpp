@@ -5,7 +5,6 @@
 #include "weft/sched/standstill.hpp"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -17,6 +16,7 @@
 #include "weft/base/assert.hpp"
 #include "weft/base/knob.hpp"
 #include "weft/os/kernel_thread.hpp"
+#include "weft/os/task_file.hpp"
 #include "weft/sched/group.hpp"
 #include "weft/sched/inspection.hpp"
 #include "weft/sched/simulation.hpp"
@@ -69,16 +69,9 @@ bool is_worker(const workers_seen& seen, int id) noexcept {
 // Three of Weft's own that wake nobody; the timekeeper only where timers are armed, and then some worker does
 // not sleep for good. Whoever else bears the name of one got it from its creator, and these
 // create none.
-bool wakes_nobody(const char* id) noexcept {
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/self/task/%.20s/comm", id);
-  const int file = ::open(path, O_RDONLY | O_CLOEXEC);
-  char name[32] = {};
-  const ssize_t length = file >= 0 ? ::read(file, name, sizeof name - 1) : -1;
-  if (file >= 0)
-    ::close(file);
-  if (length <= 0)
-    return false;
+bool wakes_nobody(int id) noexcept {
+  char name[32];
+  static_cast<void>(os::read_task_file(id, "comm", name));
   for (const char* own : {"weft-monitor\n", "weft-control\n", "weft-time\n"}) {
     if (std::strcmp(name, own) == 0)
       return true;
@@ -99,7 +92,7 @@ bool only_workers(const workers_seen& seen) noexcept {
       continue;
     if (is_worker(seen, id)) {
       ++workers;
-    } else if (!wakes_nobody(entry->d_name)) {
+    } else if (!wakes_nobody(id)) {
       others = true;
     }
   }
