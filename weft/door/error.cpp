@@ -13,11 +13,7 @@ int error_table::code_of_exception(int if_none) const noexcept {
   } catch (const std::bad_alloc&) {
     return code_of(std::errc::not_enough_memory, if_none);
   } catch (const std::system_error& e) {
-    for (const error_row& row : rows) {
-      if (e.code() == row.why)
-        return row.code;
-    }
-    return if_none;
+    return code_of(e.code(), if_none);
   } catch (...) {
     return if_none;
   }

@@ -30,10 +30,11 @@ struct error_table {
   std::span<const error_row> rows;
   int otherwise;
 
-  /// *Contexts*: any. *Switches*: never. *Errors*: none.
-  [[nodiscard]] constexpr int code_of(std::errc why, int if_none) const noexcept {
+  /// `why`: std::errc or std::error_code. *Contexts*: any. *Switches*: never. *Errors*: none.
+  template <class Why>
+  [[nodiscard]] constexpr int code_of(const Why& why, int if_none) const noexcept {
     for (const error_row& row : rows) {
-      if (row.why == why)
+      if (why == row.why)
         return row.code;
     }
     return if_none;

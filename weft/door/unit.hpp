@@ -166,13 +166,6 @@ inline descriptor& new_unit(const operations& o, weft::pool& home, std::uint64_t
   begin_unit(u, o, home, traits);
   return u;
 }
-/// Undoes it, for one that was not launched. `gone`: what stale handles shall find.
-inline void forget_new_unit(descriptor& u, const operations& gone) noexcept {
-  unit::drop_extension(u);
-  u.operations = &gone;
-  sched::free_unit(sched::here(), u);
-}
-
 /// Takes a new unit to where it runs, as its technique wants it: it may have its stack from then on, or run
 /// at once in place of the caller. `push()` puts it into its pool; `by_address`: that pool knows units by
 /// their descriptors, so that others may put them there. GONE: u, if it is detached. *Contexts*: in the
@@ -245,6 +238,12 @@ inline void await_end(descriptor& u) {
 [[gnu::always_inline]] inline void free_unit(descriptor& u, const operations& gone) noexcept {
   u.operations = &gone;
   sched::free_unit(sched::here(), u);
+}
+
+/// The same for one that new_unit() has made and nobody has launched.
+inline void forget_new_unit(descriptor& u, const operations& gone) noexcept {
+  unit::drop_extension(u);
+  free_unit(u, gone);
 }
 
 } // namespace weft::door
