@@ -320,8 +320,7 @@ int join_unit(descriptor& u, int code) noexcept {
   return guarded(
       [&] {
         if (!u.join.has_ended()) {
-          const caller c = who();
-          if (c == caller::tasklet || c == caller::loop) {
+          if (!may_wait()) {
             door::poll_until([&u] { return u.join.has_ended(); });
           } else {
             const tool_reason why(ABT_SYNC_EVENT_TYPE_THREAD_JOIN, &u);

@@ -128,9 +128,10 @@ void xstream::now_resting() {
 }
 
 void xstream::wait_until_ended() {
-  const caller c = who();
-  if (c == caller::tasklet || c == caller::loop)
-    return door::poll_until([this] { return condition.load() == ABT_XSTREAM_STATE_TERMINATED; });
+  if (!may_wait()) {
+    door::poll_until([this] { return condition.load() == ABT_XSTREAM_STATE_TERMINATED; });
+    return;
+  }
   door::held_lock held(lock);
   if (condition.load() == ABT_XSTREAM_STATE_TERMINATED)
     return;

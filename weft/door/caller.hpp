@@ -6,6 +6,7 @@
 #include "weft/door/deadline.hpp"
 #include "weft/sched/worker.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace weft::door {
@@ -39,14 +40,19 @@ enum class caller : std::uint8_t {
   return c == caller::thread || c == caller::foreign;
 }
 
-/// For those who may not: blocks the kernel thread, and so the worker, until `done()`. The pauses bound both
-/// the load and the delay. *Contexts*: all but signal handlers. *Switches*: never. *Errors*: what `done`
-/// throws.
+/// For those who may not: blocks the kernel thread, and so the worker, until `done()`; false: the time has
+/// passed. The pauses bound both the load and the delay. *Contexts*: all but signal handlers. *Switches*:
+/// never. *Errors*: what `done` throws.
 template <class Done>
-void poll_until(Done done) {
+bool poll_until(Done done, deadline until = no_deadline) {
   constexpr std::int64_t longest = 50'000;
-  for (std::int64_t pause = 1'000; !done(); pause = pause < longest ? 2 * pause : pause)
-    block_for(pause);
+  for (std::int64_t pause = 1'000; !done(); pause = std::min(2 * pause, longest)) {
+    const std::int64_t left = until == no_deadline ? longest : until - now();
+    if (left <= 0)
+      return false;
+    block_for(std::min(pause, left));
+  }
+  return true;
 }
 
 } // namespace weft::door

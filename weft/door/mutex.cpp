@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "weft/door/mutex.hpp"
 
-#include <algorithm>
-
 namespace weft::door {
 namespace {
 
@@ -30,22 +28,14 @@ void lock_word::spin() noexcept {
   }
 }
 
-// For callers that may not wait: a tasklet has no stack to leave, and a worker's loop cannot be suspended. It
-// stands in no queue: the wait table's waiters suspend. The pauses bound both the load and the delay.
+// For callers that may not wait: they stand in no queue, since the wait table's waiters suspend.
 bool lock_word::block(deadline until) noexcept {
-  constexpr std::int64_t longest = 50'000;
   for (int looks = 0; looks < looks_before_yield; ++looks) {
     if (try_lock())
       return true;
     arch::relax();
   }
-  for (std::int64_t pause = 500; !try_lock(); pause = std::min(2 * pause, longest)) {
-    const std::int64_t left = until == no_deadline ? longest : until - now();
-    if (left <= 0)
-      return false;
-    block_for(std::min(pause, left));
-  }
-  return true;
+  return poll_until([this] { return try_lock(); }, until);
 }
 
 } // namespace weft::door
