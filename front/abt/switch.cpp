@@ -17,19 +17,6 @@ namespace door = weft::door;
 
 namespace {
 
-// The caller must be a ULT on a stream.
-int require_ult() noexcept {
-  if (stream_here() == nullptr)
-    return ABT_ERR_INV_XSTREAM;
-  return who() == caller::thread ? ABT_SUCCESS : ABT_ERR_INV_THREAD;
-}
-
-// The same for switches that name what runs next.
-int require_replaceable() noexcept {
-  const int code = require_ult();
-  return code == ABT_SUCCESS && is_main_loop(*unit_here()) ? ABT_ERR_INV_THREAD : code;
-}
-
 // Nor may schedulers' loops and the primary ULT end.
 int require_mortal() noexcept {
   const int code = require_ult();

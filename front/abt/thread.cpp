@@ -189,13 +189,6 @@ ABT_pool main_pool_of(ABT_xstream handle) {
   return handle_of(*es->main.load()->pools.front());
 }
 
-void require_ult() {
-  if (stream_here() == nullptr)
-    throw failure{ABT_ERR_INV_XSTREAM};
-  if (who() != caller::thread || is_main_loop(*unit_here()))
-    throw failure{ABT_ERR_INV_THREAD};
-}
-
 // `u` runs in place of the caller, who becomes ready.
 void switch_to_new(descriptor& u, ABT_pool_context why) {
   descriptor& self = *unit_here();
@@ -209,7 +202,8 @@ void switch_to_new(descriptor& u, ABT_pool_context why) {
 }
 
 int create_to(ABT_pool handle, const creation& c, ABT_thread* out) {
-  require_ult();
+  if (const int code = require_replaceable(); code != ABT_SUCCESS)
+    return code;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -351,7 +345,8 @@ int ABT_thread_revive(ABT_pool pool, void (*function)(void*), void* arg, ABT_thr
 int ABT_thread_revive_to(ABT_pool handle, void (*function)(void*), void* arg, ABT_thread* thread) {
   const weft::door::runtime_section in_runtime;
   return guarded([&] {
-    require_ult();
+    if (const int code = require_replaceable(); code != ABT_SUCCESS)
+      return code;
     pool* p = checked_pool(handle);
     if (p == nullptr)
       return ABT_ERR_INV_POOL;
@@ -412,9 +407,7 @@ int ABT_thread_cancel(ABT_thread thread) {
 int ABTX_thread_timedjoin(ABT_thread thread, const struct timespec* abstime) {
   const weft::door::runtime_section in_runtime;
   descriptor* u = checked_unit(thread);
-  const caller c = who();
-  if (u == nullptr || u == unit_here() || is_primary(*u) || u->join.is_detached() || c == caller::tasklet ||
-      c == caller::loop)
+  if (u == nullptr || u == unit_here() || is_primary(*u) || u->join.is_detached() || !may_wait())
     return ABT_ERR_INV_THREAD;
   if (abstime == nullptr)
     return ABT_ERR_INV_ARG;

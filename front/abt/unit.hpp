@@ -13,6 +13,7 @@
 
 #include "front/abt/abt.h"
 #include "front/abt/abtx.h"
+#include "front/abt/context.hpp"
 #include "front/abt/error.hpp"
 #include "front/abt/object.hpp"
 #include "weft/door/atomic.hpp"
@@ -160,6 +161,19 @@ ABT_thread_state state_of(const descriptor& u) noexcept;
 bool may_migrate(const descriptor& u) noexcept;
 // A ULT that is the loop of a stream's main scheduler: it may wait, but not name what runs in its place.
 bool is_main_loop(const descriptor& u) noexcept;
+
+// The caller must be a ULT on a stream: ABT_SUCCESS, or what it is told.
+inline int require_ult() noexcept {
+  if (stream_here() == nullptr)
+    return ABT_ERR_INV_XSTREAM;
+  return who() == caller::thread ? ABT_SUCCESS : ABT_ERR_INV_THREAD;
+}
+// The same for switches that name what runs next.
+inline int require_replaceable() noexcept {
+  const int code = require_ult();
+  return code == ABT_SUCCESS && is_main_loop(*unit_here()) ? ABT_ERR_INV_THREAD : code;
+}
+
 // The pool the unit lives in, if it is one of the C API's.
 pool* pool_of(const descriptor& u) noexcept;
 
