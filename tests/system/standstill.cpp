@@ -27,7 +27,6 @@ constexpr auto a_while = 700ms; // longer than workers take to look
 
 weft::mutex first, second;
 weft::binary_semaphore gate(0);
-volatile std::sig_atomic_t was_signalled = 0;
 
 // --- nobody will wake them ---
 

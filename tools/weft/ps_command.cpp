@@ -34,7 +34,7 @@ pid_t process_id(const std::string& digits) {
 class report {
  public:
   report(target& of, const ps_options& options)
-      : target_(of), options_(options), table_(of), units_(of, table_), waits_(of, table_, units_),
+      : options_(options), table_(of), units_(of, table_), waits_(of, table_, units_),
         unwinder_(of, table_, units_) {}
 
   // What there is to say; nothing is printed yet, because the process stands still meanwhile.
@@ -158,7 +158,6 @@ class report {
     }
   }
 
-  target& target_;
   const ps_options& options_;
   const layout table_;
   const process_units units_;
