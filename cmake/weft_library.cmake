@@ -34,7 +34,7 @@ function(weft_version_script file)
   global:
 ${public}
 ${optional}
-  local: _Z*; weft_*; this_program_*;
+  local: _Z*; weft_*; this_program_*; __start_weft_*; __stop_weft_*;
 };
 WEFT_PRIVATE_${WEFT_SOVERSION} {
   global:
@@ -62,6 +62,12 @@ weft_library(static STATIC)
 if(WEFT_BUILD_SHARED)
   weft_library(shared SHARED)
   set(weft_exports "${PROJECT_BINARY_DIR}/weft_exports.map")
+  # Stand-ins for functions of libc's, which a static library must not bring into programs.
+  target_sources(weft_shared PRIVATE "${PROJECT_SOURCE_DIR}/weft/preempt/libc_waits.cpp")
+  target_link_libraries(weft_shared PRIVATE weft_flags ${CMAKE_DL_LIBS})
+  set_target_properties(weft_shared PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON CXX_EXTENSIONS OFF)
+  weft_own_sections(weft_shared)
+  weft_past_preloads(weft_shared)
   weft_version_script("${weft_exports}")
   set_target_properties(weft_shared PROPERTIES LINK_DEPENDS "${weft_exports}")
   target_link_options(weft_shared PRIVATE ${WEFT_HARDENED_LINK} ${WEFT_STAYS_LOADED} "LINKER:--version-script=${weft_exports}")

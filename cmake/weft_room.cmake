@@ -10,6 +10,14 @@ function(weft_add_room name)
   add_subdirectory("weft/${name}")
 endfunction()
 
+# The code of the target is libweft's own (weft/preempt/user_code.hpp). Without objcopy threads keep their workers.
+function(weft_own_sections target)
+  if(CMAKE_OBJCOPY)
+    set_target_properties(${target} PROPERTIES
+      RULE_LAUNCH_COMPILE "${PROJECT_SOURCE_DIR}/cmake/own_sections.sh ${CMAKE_OBJCOPY}")
+  endif()
+endfunction()
+
 function(weft_room name)
   cmake_parse_arguments(PARSE_ARGV 1 room "" "" "SOURCES;DEPENDS")
   if(room_UNPARSED_ARGUMENTS)
@@ -22,6 +30,7 @@ function(weft_room name)
       POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden
       VISIBILITY_INLINES_HIDDEN ON CXX_EXTENSIONS OFF
       UNITY_BUILD ${WEFT_UNITY} UNITY_BUILD_BATCH_SIZE 0)
+    weft_own_sections(${target})
     set(scope PUBLIC)
   else()
     add_library(${target} INTERFACE)

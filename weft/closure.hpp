@@ -73,9 +73,9 @@ class closure {
     return in_place && base::begins_with_function<Callable> ? offsetof(unit::descriptor, closure) : 0;
   }
 
-  static constexpr unit::operations thread_operations{&run_thread, &drop,   nullptr, label(),
+  static constexpr unit::operations thread_operations{&run_thread, &drop,   nullptr,  label(),
                                                       nullptr,     nullptr, name_at()};
-  static constexpr unit::operations tasklet_operations{&run_tasklet, &drop,   nullptr, label(),
+  static constexpr unit::operations tasklet_operations{&run_tasklet, &drop,   nullptr,  label(),
                                                        nullptr,      nullptr, name_at()};
 
  private:

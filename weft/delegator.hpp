@@ -46,7 +46,7 @@ class delegator : public sync::delegation<Consumer, Queue> {
   }
 
   /// Starts the consumer's thread, in the pool of the caller's worker. `c` must live until it is stopped.
-  /// That thread owns the delegator until it has run for the first time.
+  /// The delegator is offered to that thread: only who tries takes it before it has run for the first time.
   /// *Contexts*: as lock(). *Switches*: may. *Errors*: std::system_error: device_or_resource_busy if it runs,
   /// as lock(), the runtime cannot start; std::bad_alloc. *Undefined*: at the same time as stop_consumer().
   void start_consumer(Consumer& c) {
@@ -57,6 +57,7 @@ class delegator : public sync::delegation<Consumer, Queue> {
       this->abandon();
       throw;
     }
+    this->admit();
   }
   void start_consumer()
     requires std::is_empty_v<Consumer>

@@ -14,6 +14,7 @@
 
 #include "weft/sched/inherited.hpp"
 #include "weft/sched/inline_call.hpp"
+#include "weft/sched/join.hpp"
 #include "weft/sched/switch.hpp"
 
 namespace weft {

@@ -17,6 +17,7 @@
 #include "weft/base/export.hpp"
 #include "weft/closure.hpp"
 #include "weft/pool.hpp"
+#include "weft/sched/join.hpp"
 #include "weft/sched/priority.hpp"
 #include "weft/sched/requests.hpp"
 #include "weft/sched/switch.hpp"

@@ -5,7 +5,7 @@
 
 #include <system_error>
 
-#include "weft/sched/user_mode.hpp"
+#include "weft/sched/runtime_section.hpp"
 #include "weft/sched/worker.hpp"
 #include "weft/unit/extension.hpp"
 

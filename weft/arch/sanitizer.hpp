@@ -35,14 +35,13 @@
 // does not fit does not link, and the linker says why (docs/guide/sanitizers.md). libabt.so exports them too,
 // for programs in C (abt.h).
 #if defined(WEFT_ASAN)
-#define WEFT_BUILT_ALIKE \
+#define WEFT_BUILT_ALIKE                                                                                     \
   this_program_has_AddressSanitizer_so_it_needs_a_libweft_that_was_built_with_it__sanitizer_address
 #elif defined(WEFT_TSAN)
-#define WEFT_BUILT_ALIKE \
+#define WEFT_BUILT_ALIKE                                                                                     \
   this_program_has_ThreadSanitizer_so_it_needs_a_libweft_that_was_built_with_it__sanitizer_thread
 #else
-#define WEFT_BUILT_ALIKE \
-  this_program_has_no_sanitizer_but_the_libweft_it_is_linked_to_was_built_with_one
+#define WEFT_BUILT_ALIKE this_program_has_no_sanitizer_but_the_libweft_it_is_linked_to_was_built_with_one
 #endif
 extern "C" WEFT_API const char WEFT_BUILT_ALIKE;
 

@@ -13,13 +13,13 @@
 #include "weft/base/atomic.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
-#include "weft/sched/parking.hpp"
+#include "weft/park/parking.hpp"
 #include "weft/trace/event.hpp"
 
 namespace weft::compose {
 
 // The default: searches for a moment, then sleeps until a push wakes it. The protocol, its labels and its
-// proof are libweft's (weft/sched/README.md, "Parking"; tests/model/parking_model_test.cpp runs it); here all
+// proof are libweft's (weft/park/README.md; tests/model/parking_model_test.cpp runs it); here all
 // ready threads of the runtime are one pool.
 class parking_idle {
  public:
@@ -37,7 +37,7 @@ class parking_idle {
   // Whoever sleeps looks again: the runtime stops.
   void wake_all() noexcept {
     base::full_fence(); // what they shall see is stored; partner: the fence of sched::enter_park()
-    for (sched::parking_spot* s : all_) {
+    for (park::parking_spot* s : all_) {
       if (s->try_notify())
         os::futex_wake_all(&s->word());
     }
@@ -51,7 +51,7 @@ class parking_idle {
       view<Worker> all{*this, w};
       action(all);
     };
-    sched::parking_spot& mine = spots_[w.number];
+    park::parking_spot& mine = spots_[w.number];
     mine.start_searching();
     std::int64_t begin = os::now_ns();
     decltype(w.find()) found = nullptr;
@@ -62,13 +62,13 @@ class parking_idle {
         ::sched_yield(); // a search is a guess: whoever else wants this CPU goes first
         continue;
       }
-      sched::enter_park(mine, everything);
+      park::enter_park(mine, everything);
       if (!w.has_work())
         sleep(w, mine);
-      sched::leave_park(mine, everything);
+      park::leave_park(mine, everything);
       begin = os::now_ns();
     }
-    sched::leave_search(mine, everything);
+    park::leave_search(mine, everything);
     return found;
   }
 
@@ -76,31 +76,31 @@ class parking_idle {
   // A sleep and a wake-up cost about this together.
   static constexpr std::int64_t search_ns = 20'000;
 
-  struct alignas(64) spot : sched::parking_spot {};
+  struct alignas(64) spot : park::parking_spot {};
 
-  // What sched/parking.hpp calls a pool.
+  // What park/parking.hpp calls a pool.
   template <class Worker>
   struct view {
     parking_idle& idle;
     Worker& worker;
-    sched::sleepers& waiting_workers() noexcept { return idle.waiting_; }
+    park::sleepers& waiting_workers() noexcept { return idle.waiting_; }
     [[nodiscard]] bool empty() const noexcept { return !worker.has_work(); }
     void announce() noexcept { idle.announce(); }
   };
 
   template <class Worker>
-  void sleep(Worker& w, sched::parking_spot& mine) noexcept {
+  void sleep(Worker& w, park::parking_spot& mine) noexcept {
     w.recorder.note(trace::event::park, nullptr);
-    while (mine.load() == sched::idle_state::parked)
-      os::futex_wait(&mine.word(), static_cast<std::uint32_t>(sched::idle_state::parked));
+    while (mine.load() == park::idle_state::parked)
+      os::futex_wait(&mine.word(), static_cast<std::uint32_t>(park::idle_state::parked));
     w.recorder.note(trace::event::unpark, nullptr);
   }
 
-  [[gnu::noinline]] void wake_one() noexcept { sched::choose_sleeper(all_).finish(); }
+  [[gnu::noinline]] void wake_one() noexcept { park::choose_sleeper(all_).finish(); }
 
   std::unique_ptr<spot[]> spots_;
-  std::vector<sched::parking_spot*> all_;
-  alignas(64) sched::sleepers waiting_;
+  std::vector<park::parking_spot*> all_;
+  alignas(64) park::sleepers waiting_;
 };
 
 // Never sleeps: the shortest way to the next thread, for machines that have nothing else to do. Offers the

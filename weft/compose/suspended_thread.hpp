@@ -106,12 +106,16 @@ class wait_cell {
       return word_.cas_strong_acq_rel(none, reinterpret_cast<std::uintptr_t>(&self)); // (CW1)
     });
   }
-  // Once. Contexts: any kernel thread, while the run is under way. Switches: never. GONE: the cell.
+  // Once, unless it is renewed. Contexts: any kernel thread, while the run is under way. Switches: never.
+  // GONE: the cell.
   void notify() noexcept {
     const std::uintptr_t before = word_.exchange_acq_rel(notified); // (CW1)
     if (before != empty)
       worker::resume(*reinterpret_cast<unit<P>*>(before));
   }
+  // After wait(), for one more, while nobody may notify. Relaxed: who notifies next learns that he may by the
+  // lock that the cell's list has.
+  void renew() noexcept { word_.store_relaxed(empty); }
 
  private:
   using worker = typename P::template worker<P>;
@@ -133,6 +137,7 @@ class cell_list {
       first_ = c->next;
     return c;
   }
+  [[nodiscard]] wait_cell<P>* front() const noexcept { return first_; }
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
   // Of one that is in it, by a walk.
   void remove(wait_cell<P>& c) noexcept {

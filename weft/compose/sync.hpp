@@ -11,10 +11,13 @@
 namespace weft::compose {
 
 // The default mutex part: one compare-and-swap each to take and to give back while nobody waits; who waits is
-// served in order of arrival, by hand-over. Meets Lockable. Not recursive.
-// Ownership: whoever turned `held` on, or was handed it. `waiters_` under `lock_`. Invariant: while `lock_`
-// is free, the word is `contended` iff `waiters_` is not empty. Ordering: (CM1) release of the owner, pairs
-// with (CM2), the next owner's acquire; by hand-over the cell's.
+// served in order of arrival. It is offered to the oldest, who has been woken; only who tries takes it before
+// that one has run: with a hand-over a loop of tries on his worker would never end. Meets Lockable. Not
+// recursive.
+// Ownership: whoever turned the word from `free` or `offered`. `waiters_` and `woken_` under `lock_`; who
+// waits stays in the list until the mutex is his. Invariants: while `lock_` is free, the word is `contended`
+// or `offered` iff `waiters_` is not empty; `offered`, the oldest has been woken. Ordering: (CM1) release of
+// the owner, pairs with (CM2), the next owner's acquire.
 template <class P>
 class queued_mutex {
  public:
@@ -25,19 +28,16 @@ class queued_mutex {
   // Contexts: threads of the runtime; any kernel thread as long as it need not wait. Switches: may. Errors:
   // what worker::require_can_wait() says; the mutex is not held then, and nothing has changed.
   [[gnu::always_inline]] void lock() {
-    if (!try_lock()) [[unlikely]]
+    if (!take_free()) [[unlikely]]
       lock_slowly();
   }
   // Contexts: any. Switches: never.
-  [[nodiscard, gnu::always_inline]] bool try_lock() noexcept {
-    std::uintptr_t none = free;
-    return word_.cas_strong_acquire(none, held); // (CM2)
-  }
+  [[nodiscard, gnu::always_inline]] bool try_lock() noexcept { return take_free() || take_offered(); }
   // Contexts: any kernel thread, by the owner. Switches: never. GONE: *this.
   [[gnu::always_inline]] void unlock() noexcept {
     std::uintptr_t alone = held;
     if (!word_.cas_strong_release(alone, free)) [[unlikely]] // (CM1)
-      hand_over();
+      offer();
   }
   // Suspends the owner into `place`, then, off its stack, gives the mutex back. It is not held afterwards.
   // Source: unlock_and_wait of the composable-threads paper.
@@ -49,7 +49,16 @@ class queued_mutex {
   }
 
  private:
-  enum : std::uintptr_t { free = 0, held = 1, contended = 2 };
+  enum : std::uintptr_t { free = 0, held = 1, contended = 2, offered = 3 };
+
+  [[gnu::always_inline]] bool take_free() noexcept {
+    std::uintptr_t none = free;
+    return word_.cas_strong_acquire(none, held); // (CM2)
+  }
+  bool take_offered() noexcept {
+    std::uintptr_t seen = word_.load_relaxed();                          // relaxed: the exchange decides
+    return seen == offered && word_.cas_strong_acquire(seen, contended); // (CM2)
+  }
 
   [[gnu::noinline]] void lock_slowly() {
     P::template worker<P>::require_can_wait();
@@ -58,6 +67,8 @@ class queued_mutex {
       const std::scoped_lock guard(lock_);
       std::uintptr_t seen = word_.load_relaxed(); // relaxed: the exchange decides
       for (;;) {
+        if (seen == offered)
+          break;                                                  // others wait
         if (seen == free ? word_.cas_strong_acquire(seen, held) : // (CM2)
                 word_.cas_strong_relaxed(seen, contended))        // relaxed: publishes nothing; lock_ does
           break;
@@ -66,21 +77,40 @@ class queued_mutex {
         return;
       waiters_.push(me);
     }
-    me.wait(); // SWITCH: the mutex is ours when it returns
+    do {
+      me.wait(); // SWITCH: may resume on another worker
+    } while (!accept(me));
   }
-  [[gnu::noinline]] void hand_over() noexcept {
-    wait_cell<P>* next = nullptr;
+  // By the oldest, when he has been woken. False: another one has taken it, and he can wait once more.
+  bool accept(wait_cell<P>& me) noexcept {
+    const std::scoped_lock guard(lock_);
+    woken_ = false;
+    std::uintptr_t seen = offered;
+    if (!word_.cas_strong_acquire(seen, me.next == nullptr ? held : contended)) { // (CM2)
+      me.renew();
+      return false;
+    }
+    waiters_.pop();
+    return true;
+  }
+  // GONE: *this, unless the oldest is still to be woken: he does not leave before.
+  [[gnu::noinline]] void offer() noexcept {
+    wait_cell<P>* sleeps = nullptr;
     {
       const std::scoped_lock guard(lock_);
-      next = waiters_.pop();
-      if (waiters_.empty())
-        word_.store_relaxed(held); // relaxed: the next owner learns of it by its cell
+      word_.store_release(offered); // (CM1)
+      if (!woken_) {
+        woken_ = true;
+        sleeps = waiters_.front();
+      }
     }
-    next->notify(); // GONE: *this
+    if (sleeps != nullptr)
+      sleeps->notify(); // GONE: *this
   }
 
   typename P::template atomic<std::uintptr_t> word_{free};
   base::spin_lock lock_;
+  bool woken_ = false; // the oldest, and he has not come back for it yet
   cell_list<P> waiters_;
 };
 

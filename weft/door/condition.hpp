@@ -39,7 +39,7 @@ class condition {
       return outcome::timed_out;
     // GONE: *this, if notified. SWITCH: may resume on another worker
     return in->queue.finish(lock_, w, until, {}) == sync::wait_result::notified ? outcome::notified
-                                                                               : outcome::timed_out;
+                                                                                : outcome::timed_out;
   }
 
   /// *Contexts*: in the runtime; all but signal handlers. *Switches*: never. *Errors*: none.

@@ -71,7 +71,7 @@ inline void wake_blocked(atomic<std::uint32_t>& word) noexcept {
 /// A worker that blocks so sees to its own timers: until when it may, and what is to be done then.
 /// *Contexts*: on `w`, in the runtime. *Switches*: never.
 [[nodiscard]] inline deadline next_timer_of(const worker& w) noexcept {
-  return w.timers.earliest();
+  return w.timing.queue.earliest();
 }
 inline void see_to_timers(worker& w) {
   w.budget = -1; // due now

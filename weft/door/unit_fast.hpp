@@ -58,7 +58,7 @@ class fast_units {
     worker& w = sched::here();
     if ((w.attention.load_relaxed() & (sched::not_a_worker | sched::tracing)) != 0 || Front::is_observed())
       return nullptr;
-    descriptor* const u = w.descriptors.allocate_cached();
+    descriptor* const u = w.caches.descriptors.allocate_cached();
     if (u == nullptr)
       return nullptr;
     unit::initialise(*u, Front::thread, &home, plain_thread);
@@ -117,7 +117,7 @@ class fast_units {
     queue::intrusive_fifo* const fifo = w.births;
     if (fifo == nullptr || w.listed != home) [[unlikely]]
       return nullptr;
-    descriptor* const u = w.descriptors.allocate_cached();
+    descriptor* const u = w.caches.descriptors.allocate_cached();
     if (u == nullptr) [[unlikely]]
       return nullptr;
     unit::initialise(*u, o, home, traits);

@@ -8,9 +8,9 @@
 #include "weft/os/futex.hpp"
 #include "weft/os/kernel_thread.hpp"
 #include "weft/sched/group.hpp"
+#include "weft/sched/runtime_section.hpp"
 #include "weft/sched/simulation.hpp"
 #include "weft/sched/switch.hpp"
-#include "weft/sched/user_mode.hpp"
 
 #include <cerrno>
 #include <climits>

@@ -4,6 +4,7 @@
 #include "weft/os/clock.hpp"
 #include "weft/os/fault.hpp"
 #include "weft/os/interruptible.hpp"
+#include "weft/os/timespec.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -66,7 +67,7 @@ int epoll_set::wait(epoll_event* events, int most, sched::deadline until) noexce
   if (until == sched::no_deadline)
     return std::max(os::interruptible([&] { return ::epoll_wait(descriptor_, events, most, -1); }), 0);
   const std::int64_t left = std::max<std::int64_t>(until - os::now_ns(), 0);
-  const timespec longest{static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
+  const timespec longest = os::timespec_of(left);
   const int count =
       os::interruptible([&] { return ::epoll_pwait2(descriptor_, events, most, &longest, nullptr); });
   if (count >= 0 || errno != ENOSYS)

@@ -3,13 +3,14 @@
 #include "weft/io/operations.hpp"
 
 #include "weft/io/descriptor_table.hpp"
+#include "weft/io/left_errors.hpp"
 #include "weft/io/outside.hpp"
 #include "weft/io/request.hpp"
 #include "weft/io/rest.hpp"
 #include "weft/io/source.hpp"
 #include "weft/os/interruptible.hpp"
 #include "weft/sched/group.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/sched/runtime_section.hpp"
 
 #include <cerrno>
 #include <new>
@@ -31,6 +32,13 @@ int perform_part(const request& r, const limit& how_long) noexcept {
   }
 }
 
+// How a socket looks whose error was taken.
+bool looks_closed(const request& r, int result) noexcept {
+  const bool out = r.what == operation::write || r.what == operation::send;
+  const bool in = r.what == operation::read || r.what == operation::receive;
+  return (out && result == -EPIPE) || (in && result == 0);
+}
+
 int perform(const request& r, const limit& how_long) noexcept {
   const sched::runtime_section in;
   if (never_waits(r)) [[unlikely]] {
@@ -38,6 +46,10 @@ int perform(const request& r, const limit& how_long) noexcept {
     return attempt(r, none);
   }
   const int done = perform_part(r, how_long); // SWITCH: may resume on another worker
+  if (looks_closed(r, done)) [[unlikely]] {
+    if (const int left = take_left_error(r.descriptor))
+      return -left;
+  }
   return done > 0 && has_rest(r, done) ? finish_on_stream(r, done, how_long, &perform_part) : done;
 }
 

@@ -5,6 +5,7 @@
 #include "weft/os/clock.hpp"
 #include "weft/os/doorbell.hpp"
 #include "weft/os/interruptible.hpp"
+#include "weft/os/timespec.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -30,8 +31,7 @@ int block(int descriptor, short events, const os::doorbell* bell, const limit& h
     const std::int64_t left = how_long.until() - os::now_ns();
     if (left <= 0)
       return ETIMEDOUT;
-    const timespec longest{static_cast<time_t>(left / 1'000'000'000),
-                           static_cast<long>(left % 1'000'000'000)};
+    const timespec longest = os::timespec_of(left);
     const bool for_ever = how_long.until() == sched::no_deadline;
     const int ready = os::interruptible(
         [&] { return ::ppoll(asked, bell != nullptr ? 2 : 1, for_ever ? nullptr : &longest, nullptr); });

@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -102,6 +103,15 @@ int read_terminal(const request& r, const termios& rules, hints& known) noexcept
   return -EAGAIN;
 }
 
+// /dev/zero and /dev/full: where others want the CPU they give a part to who may not wait, and all to who
+// may.
+bool gives_zeros(int descriptor) noexcept {
+  constexpr unsigned memory = 1, zero = 5, full = 7; // Linux's list of devices
+  struct stat known{};
+  return ::fstat(descriptor, &known) == 0 && S_ISCHR(known.st_mode) && major(known.st_rdev) == memory &&
+         (minor(known.st_rdev) == zero || minor(known.st_rdev) == full);
+}
+
 int attempt_transfer(const request& r, hints& known) noexcept {
   if (size_of(r) == 0 || r.buffer_count <= 0 || r.buffer_count > IOV_MAX)
     return transfer_nothing(r);
@@ -113,7 +123,7 @@ int attempt_transfer(const request& r, hints& known) noexcept {
   }
   const int result = transfer(r, RWF_NOWAIT);
   if (result > 0 && static_cast<std::size_t>(result) < size_of(r))
-    known.is_file = r.offset != -1 || is_file(r.descriptor);
+    known.is_file = r.offset != -1 || is_file(r.descriptor) || gives_zeros(r.descriptor);
   if (result != -EOPNOTSUPP)
     return result;
   if (is_file(r.descriptor))

@@ -74,7 +74,7 @@ struct hints {
   bool no_socket = false;
   bool nonblocking = false; // O_NONBLOCK is set; certain
   // What the last attempt has found; not kept.
-  bool is_file = false;           // it is one, and only a part was transferred
+  bool is_file = false;           // it is one, or /dev/zero, and only a part was transferred
   bool is_over_then = false;      // of a terminal: what is there after `look_again_ns` is the result
   std::int64_t look_again_ns = 0; // of a terminal: try again then, besides at events; 0: at events only
   int there = 0;                  // bytes that such a terminal has

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "weft/io/rest.hpp"
 
+#include "weft/io/left_errors.hpp"
 #include "weft/os/clock.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/sched/worker.hpp"
 #include "weft/sync/sleep.hpp"
 
 #include <algorithm>
-#include <new>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <new>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <system_error>
@@ -63,9 +64,9 @@ int look_until_all(const request& r, int seen, const limit& how_long) noexcept {
   while (seen > 0 && seen < wanted && tcp_state(r.descriptor) >= 0) {
     pollfd state{r.descriptor, POLLRDHUP | POLLPRI, 0};
     int there = 0; // up to the mark, where there is one
-    const bool is_over = ::poll(&state, 1, 0) != 0 &&
-                         (state.revents != POLLPRI ||
-                          (::ioctl(r.descriptor, FIONREAD, &there) == 0 && there <= seen));
+    const bool is_over =
+        ::poll(&state, 1, 0) != 0 &&
+        (state.revents != POLLPRI || (::ioctl(r.descriptor, FIONREAD, &there) == 0 && there <= seen));
     if (!is_over && pause_before_retry(how_long) != 0) // SWITCH: as it says
       break;
     const int now = attempt(once, known);
@@ -143,7 +144,10 @@ int finish_on_stream(const request& r, int done, const limit& how_long, way_of_w
     if (now == -EAGAIN)
       continue;
     if (now <= 0) {
-      if (!in && tcp_state(r.descriptor) < 0)
+      const bool is_tcp = tcp_state(r.descriptor) >= 0;
+      if (is_tcp && now < 0 && now != -EPIPE) // EPIPE is told again
+        leave_error(r.descriptor, -now);
+      if (!is_tcp && !in)
         lose_error(r.descriptor);
       break;
     }

@@ -25,7 +25,8 @@ void register_depot(object_depot& depot) noexcept {
 }
 
 // Order: the list, the object depots, the stack depot, the slab records (taken inside the stack depot),
-// watermarks, the heap of small blocks.
+// watermarks. Those who wait for one of these sleep in futex(2), where the monitor finds them: a thread that
+// was preempted on such a worker, with a lock of malloc's that the fork waits for, goes on without it.
 void fork_prepare() noexcept {
   depots_mutex.lock();
   for (object_depot* depot = depots; depot != nullptr; depot = depot->next_depot_) {
@@ -34,11 +35,9 @@ void fork_prepare() noexcept {
   stack_depot::process().prepare_fork();
   lock_slab_records();
   lock_watermarks();
-  os::lock_own_heap();
 }
 
 void release_after_fork() noexcept {
-  os::unlock_own_heap();
   unlock_watermarks();
   unlock_slab_records();
   stack_depot::process().after_fork();
@@ -52,6 +51,7 @@ void fork_parent() noexcept {
   release_after_fork();
 }
 void fork_child() noexcept {
+  os::forget_own_heap_after_fork();
   release_after_fork();
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The clock of every timeout in Weft.
+// The clock of every timeout in Weft, and what is left of a length of time.
 #pragma once
 
 #include "weft/base/virtual_kernel.hpp"
 #include "weft/os/interruptible.hpp"
+#include "weft/os/timespec.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <ctime>
 
@@ -18,14 +20,14 @@ inline std::int64_t now_ns() noexcept {
     return simulated->now();
   timespec now;
   ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  return ns_of_reading(now);
 }
 
 // The same, some milliseconds late at most, for a quarter of the time.
 inline std::int64_t coarse_now_ns() noexcept {
   timespec now;
   ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  return ns_of_reading(now);
 }
 
 // Nanoseconds of CPU time that a kernel thread of this process has used; 0 if it is none. A system call.
@@ -35,7 +37,7 @@ inline std::int64_t cpu_time_ns(int kernel_thread_id) noexcept {
   const auto clock = static_cast<clockid_t>((~static_cast<unsigned>(kernel_thread_id) << 3) | 6U);
   timespec used{};
   ::clock_gettime(clock, &used);
-  return std::int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
+  return ns_of_reading(used);
 }
 
 // Blocks the kernel thread for about `ns`; a signal may end it early. Contexts: all. Switches: never. Errors:
@@ -43,8 +45,24 @@ inline std::int64_t cpu_time_ns(int kernel_thread_id) noexcept {
 inline void sleep_ns(std::int64_t ns) noexcept {
   if (base::virtual_kernel* const simulated = base::virtual_kernel_here()) [[unlikely]]
     return simulated->sleep(ns);
-  const timespec length{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+  const timespec length = timespec_of(ns);
   static_cast<void>(interruptible([&] { return ::clock_nanosleep(CLOCK_MONOTONIC, 0, &length, nullptr); }));
 }
+
+// How much is left of `length_ns` that began at `begin_ns`, which is now unless said; at least 0.
+class time_left {
+ public:
+  explicit time_left(std::int64_t length_ns, std::int64_t begin_ns = now_ns()) noexcept
+      : length_(length_ns), begin_(begin_ns) {}
+  [[nodiscard]] std::int64_t ns() const noexcept {
+    return std::max<std::int64_t>(length_ - (now_ns() - begin_), 0);
+  }
+  [[nodiscard]] int milliseconds() const noexcept { // rounded up
+    return static_cast<int>((ns() + ns_a_millisecond - 1) / ns_a_millisecond);
+  }
+
+ private:
+  std::int64_t length_, begin_;
+};
 
 } // namespace weft::os

@@ -40,8 +40,7 @@ template <futex_word Word>
 int futex_wait_until(const Word* word, std::uint32_t expected, std::int64_t deadline_ns) noexcept {
   if (base::virtual_kernel* const simulated = base::virtual_kernel_here()) [[unlikely]]
     return simulated->wait(word, expected, deadline_ns);
-  const std::int64_t at = deadline_ns < 0 ? 0 : deadline_ns;
-  const timespec deadline{static_cast<time_t>(at / 1'000'000'000), static_cast<long>(at % 1'000'000'000)};
+  const timespec deadline = timespec_of(deadline_ns < 0 ? 0 : deadline_ns);
   const long result = interruptible([&] {
     return ::syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, expected, &deadline, nullptr,
                      FUTEX_BITSET_MATCH_ANY);

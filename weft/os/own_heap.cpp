@@ -85,12 +85,9 @@ void own_free(void* block, std::size_t bytes) noexcept {
   free_blocks[c] = ::new (block) free_block{free_blocks[c]};
 }
 
-void lock_own_heap() noexcept {
-  lock.lock();
-}
-
-void unlock_own_heap() noexcept {
-  lock.unlock();
+void forget_own_heap_after_fork() noexcept {
+  ::new (static_cast<void*>(&lock)) base::spin_lock;
+  free_blocks = {};
 }
 
 } // namespace weft::os

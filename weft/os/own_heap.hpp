@@ -20,9 +20,10 @@ namespace weft::os {
 // `bytes` as it was allocated. Contexts: as own_allocate().
 WEFT_API void own_free(void* block, std::size_t bytes) noexcept;
 
-// Across fork(): no other kernel thread is inside meanwhile.
-void lock_own_heap() noexcept;
-void unlock_own_heap() noexcept;
+// In the child of fork(): the free blocks, whose lists somebody may have been changing, are left behind;
+// blocks that are out stay. Nobody holds the lock across a fork: those who wait for it spin, and their worker
+// would keep a thread from going on that the fork waits for.
+void forget_own_heap_after_fork() noexcept;
 
 // A base for classes whose objects `new` takes from here.
 struct on_own_heap {

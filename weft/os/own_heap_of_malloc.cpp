@@ -22,7 +22,6 @@ void own_free(void* block, std::size_t) noexcept {
   std::free(block);
 }
 
-void lock_own_heap() noexcept {}
-void unlock_own_heap() noexcept {}
+void forget_own_heap_after_fork() noexcept {}
 
 } // namespace weft::os

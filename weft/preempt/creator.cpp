@@ -11,6 +11,7 @@
 #include "weft/os/futex.hpp"
 #include "weft/os/kernel_thread.hpp"
 #include "weft/preempt/donors.hpp"
+#include "weft/preempt/made_blocks.hpp"
 #include "weft/preempt/spares.hpp"
 
 namespace weft::preempt {
@@ -68,6 +69,8 @@ class creator {
         make_donors();
       if ((what & bound_donors_wanted) != 0)
         make_bound_donors();
+      if ((what & made_blocks_wanted) != 0)
+        make_blocks();
       if ((what & donors_leave) != 0 && !join_leaving_donors())
         look_again_soon(); // at those that end; meanwhile more may be asked for
       if (what == 0)

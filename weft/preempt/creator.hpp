@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A kernel thread that makes kernel threads: donors and spares, for those who find that there is none. They
+// A kernel thread that makes kernel threads, donors and spares, and TLS blocks, for those who find that there
+// is none. They
 // cannot do so themselves: the handler of ticks may have interrupted malloc, and a worker that waited in
 // pthread_create(3) for a lock of libc's, whose owner was preempted and is in that worker's own pool, would
 // wait for ever.
@@ -13,7 +14,8 @@ enum wanted : std::uint32_t {
   spares_wanted = 1,
   donors_wanted = 2,
   bound_donors_wanted = 8,
-  donors_leave = 16
+  donors_leave = 16,
+  made_blocks_wanted = 32
 };
 
 // Starts it, unless it runs. Contexts: thread, foreign kernel thread. Switches: never. Errors:

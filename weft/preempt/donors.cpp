@@ -24,6 +24,7 @@
 #include "weft/os/kernel_thread.hpp"
 #include "weft/os/own_heap.hpp"
 #include "weft/preempt/creator.hpp"
+#include "weft/preempt/made_blocks.hpp"
 #include "weft/preempt/spares.hpp"
 #include "weft/sched/group.hpp"
 #include "weft/sched/user_mode.hpp"
@@ -126,6 +127,8 @@ class donors final : public sched::tls_lender {
     os::futex_wake(&fresh_calls_, INT_MAX);
   }
   void take_back(sched::tls_block* first) noexcept override {
+    if (first->is_made)
+      return take_back_made(first);
     const std::scoped_lock held(lock_);
     while (first != nullptr) {
       sched::tls_block* next = std::exchange(first->next, free_);
@@ -135,6 +138,8 @@ class donors final : public sched::tls_lender {
   }
 
   sched::tls_block* bind(bool first) override {
+    if (blocks_are_made())
+      return bind_made(first);
     bool full = false;
     if (sched::tls_block* const block = take_fresh(first, full))
       return block;
@@ -159,12 +164,18 @@ class donors final : public sched::tls_lender {
                             "weft: WEFT_PREEMPTION_DONORS kernel threads lend their storage already");
   }
   void await_bound() noexcept override {
+    if (blocks_are_made())
+      return await_made();
     constexpr std::int64_t look_again = 10'000'000; // whoever was faster may have taken what was made
     const std::uint32_t calls = fresh_calls_.load_acquire();
     if (fresh_count() == 0 && fresh_error_.load_relaxed() == 0)
       os::futex_wait_until(&fresh_calls_, calls, os::now_ns() + look_again);
   }
   void unbind(sched::tls_block& block) noexcept override {
+    if (block.is_made) {
+      block.next = nullptr;
+      return take_back_made(&block);
+    }
     donor& d = donor::of(block);
     if (d.generation != sched::group::forks())
       return d.ended.store_relaxed(1); // the parent's, before a fork
@@ -178,6 +189,8 @@ class donors final : public sched::tls_lender {
   }
   // GONE, if it has: `block`.
   bool has_ended(sched::tls_block& block) noexcept override {
+    if (block.is_made)
+      return true;
     donor& d = donor::of(block);
     if (d.ended.load_acquire() == 0) // acquire: pairs with the release in join_leaving()
       return false;
@@ -190,6 +203,9 @@ class donors final : public sched::tls_lender {
     if (d.ended.load_acquire() == 0)
       os::futex_wait(&d.ended, 0);
   }
+  bool renew(sched::tls_block& block) noexcept override { return renew_made(block); }
+  void begin(sched::tls_block& block) noexcept override { begin_on_made(block); }
+  void end(sched::tls_block& block) noexcept override { end_on_made(block); }
   // Joins those that have ended of those that leave; false: some have not yet. Never waits for one: its
   // destructors are the user's code, and may wait for a thread that waits for the creator.
   bool join_leaving() noexcept {

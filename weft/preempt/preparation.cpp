@@ -11,8 +11,12 @@
 #include "weft/memory/annotate.hpp"
 #include "weft/preempt/creator.hpp"
 #include "weft/preempt/donors.hpp"
+#include "weft/preempt/made_blocks.hpp"
+#include "weft/preempt/set_user.hpp"
 #include "weft/preempt/spares.hpp"
 #include "weft/preempt/ticks.hpp"
+#include "weft/preempt/user_code.hpp"
+#include "weft/sched/leaving.hpp"
 #include "weft/sched/simulation.hpp"
 #include "weft/sched/timekeeper.hpp"
 #include "weft/sched/worker.hpp"
@@ -39,6 +43,11 @@ bool has_workers() noexcept {
   return any;
 }
 
+// Frames on stacks that a sanitizer or valgrind follows cannot be left by a handler.
+bool follows_frames() noexcept {
+  return arch::sanitizer::watches_frames || memory::annotate::runs_in_valgrind();
+}
+
 bool is_cooperative_here() noexcept {
   if (sched::simulation::is_active()) {
     static std::atomic<bool> told{false};
@@ -46,7 +55,7 @@ bool is_cooperative_here() noexcept {
       base::warn("in a simulation preemptible threads are cooperative");
     return true;
   }
-  if (arch::sanitizer::watches_frames || memory::annotate::runs_in_valgrind()) {
+  if (follows_frames()) {
     static std::atomic<bool> said{false};
     if (!said.exchange(true))
       base::warn("under sanitizers and valgrind preemptible threads are cooperative");
@@ -65,11 +74,15 @@ bool prepare(sched::preemption kind, std::size_t workers) {
     if (!arch::can_set_thread_pointer())
       refuse(std::errc::not_supported, "weft: this kernel does not let programs set their thread pointer");
     provide_donors(kind == sched::preemption::own_tls ? workers + 2 : 0);
+    serve_set_user(); // libc has a kernel thread now
   }
-  // Of the others only those need spares that block in the kernel.
-  provide_spares(kind == sched::preemption::own_kernel_thread ? workers + 2 : 0);
+  // Of the others only those need spares that wait in the kernel: one a worker, for who makes more may wait
+  // for a lock that they hold.
+  const bool leaves = sched::leaves_when() != sched::leave_when::never;
+  provide_spares(kind == sched::preemption::own_kernel_thread ? workers + 2 : leaves ? workers : 0);
   sched::timekeeper::start();
   start_monitor();
+  sched::leaving_is_watched.store_relaxed(tells_user_code());
   return true;
 }
 
@@ -88,19 +101,41 @@ preparation::counted::~counted() {
 preparation::preparation(sched::preemption kind, std::size_t workers)
     : may_be_preempted_(prepare(kind, workers)) {}
 
+void watch_leaving() {
+  if (!arch::can_preempt || follows_frames() || !tells_user_code())
+    return;
+  const std::scoped_lock held(of_process().lock); // no stop() meanwhile
+  try {
+    start_monitor();
+    provide_spares(0);
+  } catch (...) {
+    if (of_process().now == 0 && sched::user_mode::live().load_relaxed() == 0) {
+      stop_monitor();
+      stop_creator();
+    }
+    throw;
+  }
+  sched::leaving_is_watched.store_relaxed(true);
+  sched::rest_of_monitor.rouse();
+}
+
 void stop() noexcept {
   const std::scoped_lock held(of_process().lock);
   // Another group's threads need all of it; and a worker without any may stand on a spare, and keeps some,
   // and some TLS blocks, for its next threads.
   if (of_process().now != 0 || sched::user_mode::live().load_relaxed() != 0 || has_workers())
     return;
+  sched::leaving_is_watched.store_relaxed(false);
   stop_monitor();
+  stop_serving_set_user();
   stop_creator();
   end_donors();
+  forget_spares_of_made();
   end_spares();
 }
 
 void forget_preparations_after_fork() noexcept {
+  sched::leaving_is_watched.store_relaxed(false);
   ::new (static_cast<void*>(&of_process())) preparations;
 }
 

@@ -32,6 +32,11 @@ class WEFT_API preparation {
   const bool may_be_preempted_;
 };
 
+// What groups need whose threads leave their workers: the monitor, which finds them, and who makes spares.
+// Nothing where threads cannot leave (sanitizers, valgrind, ports without preemption). Contexts, errors: as
+// above.
+void watch_leaving();
+
 // Ends monitor, donors and spares, and gives the signal back; the last group that ends does. Nothing while
 // there are workers or preemptible threads, or one is made. Contexts: as runtime::stop().
 WEFT_API void stop() noexcept;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "weft/base/virtual_kernel.hpp"
+#include "weft/sched/leaving.hpp"
 #include "weft/sched/switch.hpp"
 #include "weft/sched/user_mode.hpp"
 
@@ -37,6 +38,8 @@ extern "C" WEFT_API int sched_yield() noexcept {
     weft::sched::yield_preempted(false, false);
     return 0;
   }
+  if (weft::sched::is_away(front)) // it keeps nobody from a worker
+    return static_cast<int>(::syscall(SYS_sched_yield));
   weft::sched::user_mode& thread = weft::sched::user_mode::behind(front);
   thread.enter_runtime();
   weft::sched::yield_preempted(false, false);

@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <system_error>
 #include <utility>
 
+#include "weft/base/assert.hpp"
 #include "weft/base/atomic.hpp"
 #include "weft/base/immortal.hpp"
 #include "weft/base/knob.hpp"
@@ -69,6 +71,7 @@ class spares final : public sched::carrier_lender {
     return ready_.load_relaxed() && !failed_.load_relaxed() && // not ready: in the child of fork()
            count_.load_relaxed() < most_ordinary() + reserved_.load_relaxed();
   }
+  void count_leaver(bool more) noexcept override { leavers_.fetch_add_relaxed(more ? 1 : std::size_t(-1)); }
   void take_back(sched::carrier* first) noexcept override {
     const std::scoped_lock held(lock_);
     while (first != nullptr) {
@@ -108,7 +111,12 @@ class spares final : public sched::carrier_lender {
     constexpr std::size_t batch = 4;
     const std::scoped_lock held(making_);
     ordinary_ = std::min(ordinary_ + batch, most_ordinary());
-    failed_.store_relaxed(make_all() != 0); // the next tick asks again
+    const int error = make_all();
+    failed_.store_relaxed(error != 0); // the next tick asks again
+    if (error != 0 && !std::exchange(said_, true))
+      base::warn("no spare kernel thread for a worker (%s); what waits in the kernel keeps its worker "
+                 "meanwhile",
+                 std::strerror(error));
   }
   void end_all() noexcept {
     const std::scoped_lock held(making_);
@@ -137,7 +145,11 @@ class spares final : public sched::carrier_lender {
   std::size_t count() noexcept { return count_.load_relaxed(); }
 
  private:
-  static std::size_t most_ordinary() noexcept { return static_cast<std::size_t>(spares_knob.get()); }
+  // Whoever left a worker keeps a kernel thread for as long as its call takes, and may leave a lock to nobody
+  // else: no limit but the kernel's.
+  [[nodiscard]] std::size_t most_ordinary() const noexcept {
+    return static_cast<std::size_t>(spares_knob.get()) + leavers_.load_relaxed();
+  }
   // Null: there are no more than the caller must leave to others.
   sched::carrier* take_free(std::size_t left) noexcept {
     sched::carrier* c = nullptr;
@@ -161,7 +173,6 @@ class spares final : public sched::carrier_lender {
   }
   void prepare() {
     learn_mask();
-    handle_hand_off_signal();
     start_creator();
   }
   // Returns 0 or an errno.
@@ -198,9 +209,11 @@ class spares final : public sched::carrier_lender {
   bool mask_is_known_ = false;
   std::size_t ordinary_ = 0; // how many there shall be beside those that are reserved
   base::atomic<bool> ready_{false};
-  base::atomic<bool> failed_{false};   // the last time that more were wanted
-  base::atomic<std::size_t> count_{0}; // of `all_`
+  base::atomic<bool> failed_{false};      // the last time that more were wanted
+  base::atomic<std::size_t> count_{0};    // of `all_`
   base::atomic<std::size_t> reserved_{0}; // of them, for threads that go on alone
+  base::atomic<std::size_t> leavers_{0};  // cooperative threads that keep a kernel thread
+  bool said_ = false;
   base::spin_lock lock_;
   sched::carrier* free_ = nullptr;
   std::size_t free_count_ = 0;
@@ -217,6 +230,8 @@ void provide_spares(std::size_t wanted) {
 }
 
 void choose_hand_off(hand_off how) noexcept {
+  if (how == hand_off::sigsuspend)
+    handle_hand_off_signal();
   sched::how_to_hand_off.store_relaxed(how);
 }
 

@@ -23,7 +23,7 @@ WEFT_API void provide_spares(std::size_t wanted);
 int reserve_spare() noexcept;
 // For a block that is gone. Contexts: all.
 void unreserve_spare() noexcept;
-// A few more, for the creator, which may wait for libc's locks.
+// A few more, for the creator and for who is in user code, which may wait for libc's locks.
 void make_spares() noexcept;
 // All have come back: ends them and waits until they are gone. Contexts: a foreign kernel thread or the
 // primary thread, when no preemptible thread and no worker is left.

@@ -2,28 +2,28 @@
 #include "weft/preempt/stuck.hpp"
 
 #include <linux/futex.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <iterator>
+#include <optional>
 
 #include "weft/arch/user_mode.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/task_file.hpp"
+#include "weft/preempt/cut_transfers.hpp"
 #include "weft/preempt/tick_sources.hpp"
+#include "weft/preempt/user_code.hpp"
 #include "weft/sched/group.hpp"
+#include "weft/sched/leaving.hpp"
 
 namespace weft::preempt {
 namespace {
 
-using call = std::array<long, 5>; // its number and first arguments
-
 // Without a time limit: other waits, and other calls, a signal would end with EINTR.
-bool is_wait_for_good(const call& made) noexcept {
+bool is_wait_for_good(const kernel_call& made) noexcept {
   const long what = made[2] & FUTEX_CMD_MASK;
   return made[0] == SYS_futex && made[4] == 0 &&
          (what == FUTEX_WAIT || what == FUTEX_WAIT_BITSET || what == FUTEX_LOCK_PI);
@@ -31,84 +31,172 @@ bool is_wait_for_good(const call& made) noexcept {
 
 // A call on such a socket ends with EINTR, although it would restart on others. RACY: the program may close
 // it.
-bool is_socket_with_time_limit(int descriptor) noexcept {
-  for (const int which : {SO_RCVTIMEO, SO_SNDTIMEO}) {
-    timeval limit{};
-    socklen_t length = sizeof limit;
-    if (::getsockopt(descriptor, SOL_SOCKET, which, &limit, &length) == 0 &&
-        (limit.tv_sec != 0 || limit.tv_usec != 0))
-      return true;
-  }
-  return false;
+bool has_time_limit(const kernel_call& made) noexcept {
+  const long as = made[0] == SYS_connect ? SYS_sendto : made[0]; // the limit is that of sends
+  return limit_of_socket(as, made[1]).has_value();
 }
 
-// Whether a handled signal does not show to who made the call (signal(7), SA_RESTART).
-bool restarts(const call& made) noexcept {
-  constexpr long on_descriptors[] = {SYS_read,   SYS_readv,   SYS_write,  SYS_writev,  SYS_recvfrom,
-                                     SYS_recvmsg, SYS_sendto,  SYS_sendmsg, SYS_accept, SYS_accept4,
-                                     SYS_connect};
+// Whether the kernel goes on with the call when the handler returns (signal(7), SA_RESTART).
+bool restarts(const kernel_call& made) noexcept {
   constexpr long others[] = {SYS_wait4, SYS_waitid, SYS_flock};
   if (is_wait_for_good(made) || std::ranges::find(others, made[0]) != std::end(others))
     return true;
-  return std::ranges::find(on_descriptors, made[0]) != std::end(on_descriptors) &&
-         !is_socket_with_time_limit(static_cast<int>(made[1]));
+  return (heeds_limit_of_socket(made[0]) || made[0] == SYS_connect) &&
+         !is_of_parts(made[0], made[3], made[4]) && !peeks_at_all(made[0], made[3], made[4]) &&
+         !has_time_limit(made);
 }
 
-// False also where the kernel does not tell: the worker is left alone then.
-bool is_in(int kernel_id, bool (*kind)(const call&) noexcept) noexcept {
+// Whether a tick does not show to who made the call: the kernel goes on with it, or our handler does, which
+// knows of the call and when it began.
+bool hides_a_tick(const kernel_call& made) noexcept {
+  if (heeds_limit_of_socket(made[0]))
+    return !peeks_at_all(made[0], made[3], made[4]);
+  return restarts(made) || can_go_on(made);
+}
+
+// Also none where the kernel does not tell: the worker is left alone then.
+std::optional<kernel_call> call_of(int kernel_id) noexcept {
   std::array<char, 256> text;
   if (os::read_task_file(kernel_id, "syscall", text) == 0)
-    return false;
+    return {};
   std::array<unsigned long, 5> read{};
   if (std::sscanf(text.data(), "%lu %lx %lx %lx %lx", &read[0], &read[1], &read[2], &read[3], &read[4]) != 5)
-    return false; // it runs
-  call made{};
+    return {}; // it runs
+  kernel_call made{};
   std::ranges::copy(read, made.begin());
-  return kind(made);
+  return made;
 }
 
-// Whether the worker's kernel thread has neither computed for an interval nor slept for want of work, and is
-// in a call of that kind: then it is time to tick it.
-bool is_silent(sched::worker& w, std::int64_t now, std::int64_t interval,
-               bool (*kind)(const call&) noexcept) noexcept {
+// The call in which the worker's kernel thread is, if it has neither computed for an interval nor slept for
+// want of work, and if the call is of that kind: then it is time to tick it.
+std::optional<kernel_call> silent_in(sched::worker& w, std::int64_t now, std::int64_t interval,
+                                     bool (*kind)(const kernel_call&) noexcept) noexcept {
   constexpr std::int64_t longest = 64; // intervals between two looks at one that waits for something else
-  if (now < w.silent.look_at)
-    return false;
-  const int kernel_id = w.kernel_thread_id.load_relaxed();
-  const bool works = kernel_id != 0 && !w.stands_still.load_relaxed();
+  const sched::descriptor* const goes_on = w.preemption.goes_on_with_call.load_relaxed();
+  if (now < w.ticking.silent.look_at || (goes_on != nullptr && goes_on == w.current))
+    return {};
+  const int kernel_id = w.carried.kernel_thread_id.load_relaxed();
+  const bool works = kernel_id != 0 && !w.parking.stillness.holds();
   const std::int64_t computed = works ? os::cpu_time_ns(kernel_id) : 0;
-  if (computed == 0 || computed != w.silent.cpu_ns) {
-    w.silent = {.since = now, .look_at = now + interval, .cpu_ns = computed};
-    return false;
+  if (computed == 0 || computed != w.ticking.silent.cpu_ns) {
+    // Who computed for less than the time may wait in the kernel since then: others need not be due before.
+    w.ticking.silent.has_waited =
+        computed != 0 && computed - w.ticking.silent.cpu_ns < now - w.ticking.silent.seen - interval / 2;
+    const bool keeps_on = computed != 0 &&
+                          computed - w.ticking.silent.cpu_ns < sched::silence::cost_of_tick &&
+                          w.preemption.kept_by.load_relaxed() == w.current;
+    if (!keeps_on)
+      w.ticking.silent.kept_since = now;
+    w.ticking.silent.since = w.ticking.silent.seen = now;
+    w.ticking.silent.look_at = now + interval;
+    w.ticking.silent.cpu_ns = computed;
+    return {};
   }
-  const std::int64_t silence = now - w.silent.since;
-  const bool found = is_in(kernel_id, kind);
-  w.silent.look_at = now + (found ? interval : std::clamp(silence, interval, longest * interval));
-  return found;
+  w.ticking.silent.has_waited = false;
+  w.ticking.silent.seen = now;
+  std::optional<kernel_call> made = call_of(kernel_id);
+  if (made && !kind(*made))
+    made = {};
+  w.ticking.silent.look_at =
+      now + (made ? interval : std::clamp(now - w.ticking.silent.since, interval, longest * interval));
+  return made;
 }
 
 // It may have ended meanwhile, or gone to another kernel thread.
 void tick(const sched::worker& w, int number) noexcept {
-  if (const int kernel_id = w.kernel_thread_id.load_relaxed(); kernel_id != 0)
+  if (const int kernel_id = w.carried.kernel_thread_id.load_relaxed(); kernel_id != 0)
     send_tick(kernel_id, number);
 }
 
 } // namespace
 
-void look_at_silent(sched::worker& w, std::int64_t now, std::int64_t interval, int number) noexcept {
-  if (!is_silent(w, now, interval, &is_wait_for_good))
-    return;
-  w.is_stuck.store_relaxed(1);
+std::int64_t look_at_silent(sched::worker& w, std::int64_t now, std::int64_t interval, int number) noexcept {
+  const bool leaves = sched::may_leave(w);
+  const auto kind = leaves ? &hides_a_tick : &is_wait_for_good;
+  const std::optional<kernel_call> made = silent_in(w, now, interval, kind);
+  if (!made)
+    return leaves && w.ticking.silent.has_waited ? now + interval : sched::no_deadline;
+  // Who was ticked, kept the worker and is there still does not wait for another tick; but of those who may
+  // have a lock that it waits for, one goes alone a tick.
+  constexpr unsigned most = 6;
+  const bool in_vain = w.preemption.kept_by.load_relaxed() == w.current && !is_wait_for_good(*made);
+  w.ticking.silent.ticks_in_vain = in_vain ? std::min(w.ticking.silent.ticks_in_vain + 1, most) : 0;
+  w.ticking.silent.look_at = now + (interval << w.ticking.silent.ticks_in_vain);
+  w.ticking.silent.told_number.store_relaxed((*made)[0]);
+  w.ticking.silent.told_first.store_relaxed((*made)[1]);
+  w.ticking.silent.told_since.store_relaxed(w.ticking.silent.since);
+  w.preemption.is_stuck.store_relaxed(1);
   tick(w, number);
+  return now;
+}
+
+told_call what_was_told(const sched::worker& w) noexcept {
+  const auto& s = w.ticking.silent;
+  return {s.told_number.load_relaxed(), s.told_first.load_relaxed(), s.told_since.load_relaxed()};
+}
+
+bool is_at_a_wait(const ucontext_t& interrupted) noexcept {
+  switch (arch::call_with_arguments(interrupted)[0]) {
+  case SYS_futex:
+  case SYS_read:
+  case SYS_readv:
+  case SYS_write:
+  case SYS_writev:
+  case SYS_recvfrom:
+  case SYS_recvmsg:
+  case SYS_sendto:
+  case SYS_sendmsg:
+  case SYS_accept4:
+  case SYS_connect:
+  case SYS_wait4:
+  case SYS_waitid:
+  case SYS_flock:
+  case SYS_fcntl:
+  case SYS_ioctl:
+  case SYS_openat:
+  case SYS_ppoll:
+  case SYS_pselect6:
+  case SYS_epoll_pwait:
+  case SYS_nanosleep:
+  case SYS_clock_nanosleep:
+  case SYS_rt_sigtimedwait:
+  case SYS_rt_sigsuspend:
+  case SYS_semtimedop:
+#if defined(SYS_poll) // of older ports only
+  case SYS_accept:
+  case SYS_poll:
+  case SYS_select:
+  case SYS_epoll_wait:
+  case SYS_open:
+  case SYS_pause:
+#endif
+    return true;
+  default:
+    return false;
+  }
+}
+
+// What fork() has locked, the thread that is in it knows of. One that visits an event loop of the program's
+// (runtime::guest) counts as a worker that sleeps.
+bool may_leave_now(const sched::worker& w) noexcept {
+  return !w.parking.stillness.holds() && w.current->kind() == unit::kind_thread &&
+         w.current != sched::forking_unit.load_relaxed() && sched::may_leave(w);
+}
+
+bool can_leave(const sched::worker& w, const ucontext_t& interrupted, bool is_cut_short) noexcept {
+  const bool is_in_call =
+      is_cut_short || (arch::call_interrupted(interrupted) == arch::interrupted_call::restarts &&
+                       hides_a_tick(arch::call_with_arguments(interrupted)));
+  return is_in_call && may_leave_now(w) && was_in_user_code(interrupted);
 }
 
 void look_at_blocked(sched::worker& w, std::int64_t now, std::int64_t interval, int number) noexcept {
-  if (w.owner_group.has_thieves() && is_silent(w, now, interval, &restarts))
+  if (w.owner_group.has_thieves() && silent_in(w, now, interval, &restarts))
     tick(w, number);
 }
 
 bool waits_in_futex(const sched::worker& w, const ucontext_t& interrupted) noexcept {
-  return !w.stands_still.load_relaxed() &&
+  return !w.parking.stillness.holds() &&
          arch::call_interrupted(interrupted) == arch::interrupted_call::restarts &&
          is_wait_for_good(arch::call_with_arguments(interrupted));
 }

@@ -15,6 +15,7 @@
 #include "weft/base/atomic.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/fault.hpp"
+#include "weft/os/timespec.hpp"
 #include "weft/sched/user_mode.hpp"
 #include "weft/sched/worker.hpp"
 
@@ -72,9 +73,9 @@ void send(std::int32_t kernel_id, int number, std::size_t mark) noexcept {
 // may have stopped doing so; then the signal does nothing.
 std::int32_t to_be_told(std::size_t at) noexcept {
   const worker* const w = places[at].who.load_acquire();
-  if (w == nullptr || w == sched::weft_worker_here || w->user_mode_serial.load_relaxed() == 0)
+  if (w == nullptr || w == sched::weft_worker_here || w->preemption.user_mode_serial.load_relaxed() == 0)
     return 0;
-  return w->kernel_thread_id.load_relaxed();
+  return w->carried.kernel_thread_id.load_relaxed();
 }
 
 // --- the sources ---
@@ -150,10 +151,6 @@ struct setting {
 };
 setting in_force;
 
-timespec time_of(std::int64_t ns) noexcept {
-  return {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
-}
-
 void end_timer(place& p) noexcept {
   if (p.target != 0)
     ::timer_delete(p.timer);
@@ -209,7 +206,7 @@ std::size_t find_workers() noexcept {
     if (!p.seen) {
       end_timer(p);
       p.who.store_release(nullptr);
-    } else if (p.who.load_relaxed()->kernel_thread_id.load_relaxed() != 0) {
+    } else if (p.who.load_relaxed()->carried.kernel_thread_id.load_relaxed() != 0) {
       ++count;
     }
   }
@@ -241,7 +238,7 @@ std::int64_t tend_timers(tick_source source, std::int64_t interval_ns, int numbe
   for (std::uint32_t at = 0; at < places_used.load_relaxed(); ++at) {
     place& p = places[at];
     const worker* const w = p.who.load_relaxed();
-    const std::int32_t target = w != nullptr ? w->kernel_thread_id.load_relaxed() : 0;
+    const std::int32_t target = w != nullptr ? w->carried.kernel_thread_id.load_relaxed() : 0;
     if (target == 0)
       continue; // it has not begun, or goes
     const std::size_t turn = index++;
@@ -252,8 +249,8 @@ std::int64_t tend_timers(tick_source source, std::int64_t interval_ns, int numbe
       refuse_once(error);
       continue;
     }
-    const itimerspec when = {time_of(interval_ns),
-                             time_of(begin + how.phase(turn, wanted.workers, interval_ns))};
+    const itimerspec when = {os::timespec_of(interval_ns),
+                             os::timespec_of(begin + how.phase(turn, wanted.workers, interval_ns))};
     ::timer_settime(p.timer, TIMER_ABSTIME, &when, nullptr);
   }
   return std::clamp<std::int64_t>(8 * interval_ns, 2'000'000, 20'000'000);
@@ -317,7 +314,7 @@ bool pass_on(const siginfo_t& info) noexcept {
   const worker* const meant = places[mark - for_worker].who.load_acquire();
   if (meant == sched::weft_worker_here || meant == nullptr)
     return meant != nullptr;
-  if (const std::int32_t other = meant->kernel_thread_id.load_relaxed(); other != 0)
+  if (const std::int32_t other = meant->carried.kernel_thread_id.load_relaxed(); other != 0)
     send(other, info.si_signo, plain);
   return false;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The monitor and the handler of its signal.
+// The monitor, and its signal.
 #include "weft/preempt/ticks.hpp"
 
 #include <signal.h>
@@ -27,12 +27,15 @@
 #include "weft/os/kernel_thread.hpp"
 #include "weft/preempt/creator.hpp"
 #include "weft/preempt/donors.hpp"
+#include "weft/preempt/made_blocks.hpp"
 #include "weft/preempt/preparation.hpp"
 #include "weft/preempt/signal_use.hpp"
 #include "weft/preempt/spares.hpp"
 #include "weft/preempt/stuck.hpp"
+#include "weft/preempt/tick_handler.hpp"
 #include "weft/preempt/tick_sources.hpp"
 #include "weft/preempt/watchdog.hpp"
+#include "weft/sched/leaving.hpp"
 #include "weft/sched/priority.hpp"
 #include "weft/sched/ticker.hpp"
 
@@ -78,140 +81,7 @@ constinit base::boolean_knob kicks_knob{"WEFT_PREEMPTION_KICKS", true,
 const base::knob_list ticks_knobs{interval_knob, signal_knob, source_knob, kicks_knob};
 
 base::atomic<std::uint64_t> flags_left;
-base::atomic<std::uint64_t> preemptions_done;
-base::atomic<std::uint64_t> nowhere_to_go;
-base::atomic<std::uint64_t> workers_let_go;
-base::atomic<std::uint64_t> calls_failed;
 base::atomic<std::uint64_t> kicks_sent;
-base::atomic<std::uint64_t> let_go_alone;
-
-struct sigaction before_us;
-
-// --- the handler ---
-
-void chain(int number, siginfo_t* info, void* context) {
-  if ((before_us.sa_flags & SA_SIGINFO) != 0) {
-    before_us.sa_sigaction(number, info, context);
-  } else if (before_us.sa_handler != SIG_DFL && before_us.sa_handler != SIG_IGN) {
-    before_us.sa_handler(number);
-  }
-}
-
-// rt_sigreturn will give this kernel thread the signal mask and the alternate stack that the thread's old one
-// had: they must be those that this one has. No tick may move the thread between here and there.
-void adapt(ucontext_t& interrupted, int number) noexcept {
-  sigset_t only_this;
-  sigemptyset(&only_this);
-  sigaddset(&only_this, number);
-  ::pthread_sigmask(SIG_BLOCK, &only_this, &interrupted.uc_sigmask);
-  ::sigaltstack(nullptr, &interrupted.uc_stack);
-}
-
-// Whether what was interrupted has other signals blocked than the kernel thread had: in a handler of the
-// program's own, for one. The mask goes with the thread then, and the kernel thread gets its own back, or a
-// thread that is preempted there would leave the signal blocked.
-bool has_own_mask(const ucontext_t& interrupted, const sched::carrier& on) noexcept {
-  constexpr std::size_t bytes_of_the_kernel = 8;
-  return std::memcmp(&interrupted.uc_sigmask, &on.mask(), bytes_of_the_kernel) != 0;
-}
-
-// Somebody came while the thread went back to user mode: as soon as the handler has returned, and not before,
-// or handlers would pile up on the thread's stack.
-void tick_when_done(int number) noexcept {
-  sigset_t only_this;
-  sigemptyset(&only_this);
-  sigaddset(&only_this, number);
-  ::pthread_sigmask(SIG_BLOCK, &only_this, nullptr);
-  send_tick(os::this_kernel_thread_id(), number);
-}
-
-[[gnu::noinline]] worker* worker_here() noexcept {
-  asm volatile("" ::: "memory");
-  return sched::weft_worker_here;
-}
-
-// The address of errno is that of the kernel thread, and compilers keep it across calls.
-[[gnu::noinline]] int read_errno() noexcept {
-  asm volatile("" ::: "memory");
-  return errno;
-}
-[[gnu::noinline]] void write_errno(int value) noexcept {
-  asm volatile("" ::: "memory");
-  errno = value;
-}
-
-// Returns from the handler by itself where it can.
-void preempt(user_mode& thread, ucontext_t& interrupted, int number, int kept_errno) noexcept {
-  const sched::carrier* const before = worker_here()->on;
-  const sigset_t kept_mask = interrupted.uc_sigmask;
-  const bool own_mask = has_own_mask(interrupted, *before);
-  if (own_mask) [[unlikely]]
-    ::pthread_sigmask(SIG_SETMASK, &before->mask(), nullptr);
-  worker* const now = thread.preempt();
-  if (now == nullptr) {
-    nowhere_to_go.fetch_add_relaxed(1); // the kernel gives it its mask back
-    return;
-  }
-  preemptions_done.fetch_add_relaxed(1);
-  const std::uint64_t features = own_mask ? 0 : arch::features_of_frame(interrupted);
-  const bool adapted = features == 0 && (own_mask || now->on != before);
-  if (adapted)
-    adapt(interrupted, number);
-  if (own_mask) [[unlikely]]
-    interrupted.uc_sigmask = kept_mask;
-  thread.return_to_user_mode();
-  write_errno(kept_errno);
-  if (thread.has_remembered()) {
-    if (!adapted)                 // twice would keep the signal blocked for good
-      adapt(interrupted, number); // the kernel's way back ends the blocking of the signal
-    tick_when_done(number);
-  } else if (features != 0)
-    arch::return_from_signal(interrupted, features);
-}
-
-// A thread that is in the kernel keeps the kernel thread and lets the worker go; one that computes leaves.
-void on_tick_in_user_mode(user_mode& thread, ucontext_t& interrupted, int number, int kept_errno) noexcept {
-  if (thread.is_entering())
-    return thread.remember_tick();
-  WEFT_ASSERT(thread.is_in_place(), "a thread in user mode has another one's variables");
-  const arch::interrupted_call call = arch::call_interrupted(interrupted);
-  if (call == arch::interrupted_call::failed)
-    calls_failed.fetch_add_relaxed(1);
-  if (thread.is_held() && (call == arch::interrupted_call::none || thread.is_held_for_good()))
-    return thread.remember_tick();
-  if (thread.is_away()) {
-    if (call == arch::interrupted_call::none && thread.wait_for_worker() != nullptr)
-      thread.return_to_user_mode();
-  } else if (call != arch::interrupted_call::none && thread.let_worker_go()) {
-    workers_let_go.fetch_add_relaxed(1);
-  } else {
-    preempt(thread, interrupted, number, kept_errno);
-  }
-}
-
-void on_tick(int number, siginfo_t* info, void* context) {
-  const int kept = read_errno();
-  auto& interrupted = *static_cast<ucontext_t*>(context);
-  sched::worker_front& front = sched::here();
-  const std::uint32_t attention = front.attention.load_relaxed();
-  if (asks_for_calls(*info)) {
-    answer_watchdog(reinterpret_cast<const void*>(arch::program_counter(interrupted)));
-  } else if (!is_tick(*info)) {
-    chain(number, info, context);
-  } else if (!pass_on(*info)) {
-    // for another kernel thread
-  } else if ((attention & sched::user_code) != 0) {
-    on_tick_in_user_mode(user_mode::behind(front), interrupted, number, kept);
-  } else if ((attention & sched::not_a_worker) == 0) {
-    auto& w = static_cast<worker&>(front);
-    WEFT_ASSERT(w.is_here(), "a tick has found a worker on another kernel thread");
-    if (w.is_stuck.exchange_relaxed(0) == 0 || !waits_in_futex(w, interrupted))
-      user_mode::remember_tick_in_runtime(w);
-    else if (user_mode::let_one_go_alone(w))
-      let_go_alone.fetch_add_relaxed(1);
-  }
-  write_errno(kept); // perhaps another kernel thread's: its worker may have gone on elsewhere
-}
 
 // --- the monitor ---
 
@@ -219,6 +89,7 @@ struct look {
   std::int64_t now;
   std::int64_t interval;
   int number;
+  bool found_silent = false;    // a worker was told to be left,
   bool waited_for = false;      // somebody was found that others wait for,
   std::int64_t due = INT64_MAX; // and this is when the next one must be told
 
@@ -227,7 +98,7 @@ struct look {
 
 // False: it has no kernel thread now.
 bool send_tick_to(const worker& w, int number) noexcept {
-  const std::int32_t kernel_id = w.kernel_thread_id.load_relaxed();
+  const std::int32_t kernel_id = w.carried.kernel_thread_id.load_relaxed();
   if (kernel_id != 0)
     send_tick(kernel_id, number);
   return kernel_id != 0;
@@ -235,8 +106,8 @@ bool send_tick_to(const worker& w, int number) noexcept {
 
 // A tick that does not wait for the interval: the thread leaves now, or when it next leaves the runtime.
 void tick_now(worker& w, int number) noexcept {
-  if (w.user_mode_serial.load_relaxed() == 0) {
-    w.tick_flag.store_relaxed(sched::whichever_thread);
+  if (w.preemption.user_mode_serial.load_relaxed() == 0) {
+    w.preemption.tick_flag.store_relaxed(sched::whichever_thread);
   } else {
     send_tick_to(w, number);
   }
@@ -244,12 +115,12 @@ void tick_now(worker& w, int number) noexcept {
 
 // True: the interval does not matter for this worker now.
 bool look_at_plan(worker& w, look& l) noexcept {
-  std::int64_t planned = w.planned_tick.load_relaxed();
+  std::int64_t planned = w.preemption.planned_tick.load_relaxed();
   if (planned == 0)
-    return l.now < w.unhurried_until.load_relaxed();
+    return l.now < w.preemption.unhurried_until.load_relaxed();
   if (l.now < planned) {
     l.look_again_at(planned);
-  } else if (w.planned_tick.cas_strong_relaxed(planned, 0)) {
+  } else if (w.preemption.planned_tick.cas_strong_relaxed(planned, 0)) {
     tick_now(w, l.number);
   }
   return true;
@@ -263,12 +134,20 @@ constexpr std::int64_t longest_pause(std::int64_t interval) noexcept {
 sched::waiting who_waits(const worker& w) noexcept {
   const bool told =
       w.attention.any_relaxed(sched::inbox_waiting | sched::activity_changed | sched::time_passed);
-  return told ? sched::waiting::somebody : w.others_wait.load_relaxed();
+  return told ? sched::waiting::somebody : w.preemption.others_wait.load_relaxed();
 }
 
 // Where flags were ignored so often in a row the next ticks are signals at once: whose threads only compute
 // costs one look an interval.
 constexpr std::uint8_t flags_to_ignore = 3, signals_at_once = 16;
+
+// Of a worker that is in the runtime, or runs a cooperative thread.
+void look_at_runtime(worker& w, look& l) noexcept {
+  const std::int64_t again = look_at_silent(w, l.now, l.interval, l.number);
+  l.found_silent |= again == l.now;
+  if (again > l.now)
+    l.look_again_at(again);
+}
 
 // One look at a worker: the thread that it found there the last time had better be gone. Who took over after
 // a signal counts from the signal, and may be told of the next tick as early as a quarter of an interval
@@ -277,17 +156,17 @@ void look_at(worker& w, void* argument) {
   look& l = *static_cast<look*>(argument);
   if (look_at_plan(w, l))
     return;
-  const std::uint32_t serial = w.user_mode_serial.load_relaxed();
+  const std::uint32_t serial = w.preemption.user_mode_serial.load_relaxed();
   if (serial == 0) // in the runtime, or cooperative
-    return look_at_silent(w, l.now, l.interval, l.number);
-  if (w.ticked_since == 0)
-    w.ticked_since = l.now; // the first look at this worker
-  if (w.ticked_serial == 0) {
-    w.ticked_serial = serial;
-  } else if (serial != w.ticked_serial) {
-    w.ticked_serial = serial;
-    w.ticked_since = l.now;
-    w.flags_ignored = 0; // the one before left of its own accord
+    return look_at_runtime(w, l);
+  if (w.ticking.since == 0)
+    w.ticking.since = l.now; // the first look at this worker
+  if (w.ticking.serial == 0) {
+    w.ticking.serial = serial;
+  } else if (serial != w.ticking.serial) {
+    w.ticking.serial = serial;
+    w.ticking.since = l.now;
+    w.ticking.flags_ignored = 0; // the one before left of its own accord
   }
   const sched::waiting others = who_waits(w);
   if (others == sched::waiting::nobody)
@@ -295,27 +174,30 @@ void look_at(worker& w, void* argument) {
   const bool waited_for = others == sched::waiting::somebody;
   l.waited_for |= waited_for;
   const std::int64_t interval = waited_for ? l.interval : longest_pause(l.interval);
-  const std::int64_t flag_at = w.ticked_since + interval, signal_at = flag_at + l.interval / 4;
-  const bool at_once = w.flags_ignored >= flags_to_ignore;
+  const std::int64_t flag_at = w.ticking.since + interval, signal_at = flag_at + l.interval / 4;
+  const bool at_once = w.ticking.flags_ignored >= flags_to_ignore;
   if (l.now < flag_at)
     return l.look_again_at(flag_at);
   if (l.now < signal_at && !at_once) {
-    if (w.tick_flag.load_relaxed() != serial) {
-      w.tick_flag.store_relaxed(serial);
+    if (w.preemption.tick_flag.load_relaxed() != serial) {
+      w.preemption.tick_flag.store_relaxed(serial);
       flags_left.fetch_add_relaxed(1);
     }
     return l.look_again_at(signal_at);
   }
-  w.flags_ignored = static_cast<std::uint8_t>((w.flags_ignored + 1) % (flags_to_ignore + signals_at_once));
-  w.ticked_serial = 0;
-  w.ticked_since = l.now;
+  w.ticking.flags_ignored =
+      static_cast<std::uint8_t>((w.ticking.flags_ignored + 1) % (flags_to_ignore + signals_at_once));
+  w.ticking.serial = 0;
+  w.ticking.since = l.now;
   l.look_again_at(l.now + interval);
   send_tick_to(w, l.number);
 }
 
-// A thread without a worker, in a system call when it was let alone: once it computes it must come back.
+// A preemptible thread without a worker, in a system call when it was let alone: once it computes it must
+// come back. A cooperative one may compute there, and its next call must not end with EINTR.
 void look_at_away(sched::carrier& c, void* argument) {
-  if (!c.away.load_acquire()) // acquire: pairs with the release in user_mode::let_worker_go()
+  // acquire: pairs with the release in user_mode::let_worker_go()
+  if (c.away.load_acquire() != sched::away_here::preemptible)
     return;
   look& l = *static_cast<look*>(argument);
   l.waited_for = true;
@@ -355,15 +237,20 @@ class our_signal {
     ours.sa_sigaction = &on_tick;
     ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER;
     sigemptyset(&ours.sa_mask);
-    if (::sigaction(number_, &ours, &before_us) != 0)
+    if (::sigaction(number_, &ours, &handler_before_ours) != 0)
       refuse(std::errc::invalid_argument, "weft: WEFT_PREEMPTION_SIGNAL names no signal that can be handled");
+    const struct sigaction& others = handler_before_ours;
+    const bool is_ours_alone =
+        (others.sa_flags & SA_SIGINFO) == 0 && (others.sa_handler == SIG_DFL || others.sa_handler == SIG_IGN);
+    sched::signal_of_ticks.store_relaxed(is_ours_alone ? number_ : 0);
   }
   // Unless somebody has put another handler over ours, which may call it.
   void give_back() noexcept {
+    sched::signal_of_ticks.store_relaxed(0);
     struct sigaction now = {};
     if (::sigaction(number_, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) != 0 &&
         now.sa_sigaction == &on_tick)
-      ::sigaction(number_, &before_us, nullptr);
+      ::sigaction(number_, &handler_before_ours, nullptr);
   }
 
   std::mutex lock_;
@@ -378,7 +265,7 @@ our_signal& process_signal() noexcept {
 class monitor final : public sched::ticker {
  public:
   void tick(worker& w) noexcept override {
-    if (w.user_mode_serial.load_relaxed() != 0)
+    if (w.preemption.user_mode_serial.load_relaxed() != 0)
       tick_now(w, number_);
   }
   // The futex's word changes, so that a monitor that is about to sleep does not.
@@ -417,10 +304,8 @@ class monitor final : public sched::ticker {
     sched::kick_worker.store(nullptr, std::memory_order_release);
     ending_.store_release(1);
     look_again();
-    user_mode::live().fetch_add_relaxed(1); // so that the monitor cannot fall asleep on a 0 after the wake
-    os::futex_wake(&user_mode::live(), 1);
+    sched::rest_of_monitor.rouse();
     thread_.join();
-    user_mode::live().fetch_sub_relaxed(1);
     unuse_signal();
     running_ = false;
   }
@@ -452,30 +337,54 @@ class monitor final : public sched::ticker {
     static_cast<void>(
         os::ask_for_short_slices(100'000)); // the least there is; it works for a few microseconds
     std::int64_t pause = 0;
+    // Who waits in the kernel does so again: looks follow each other more closely until so many found nobody.
+    constexpr unsigned looks_until_calm = 50;
+    unsigned calm = looks_until_calm;
     while (ending_.load_acquire() == 0) {
       const std::uint32_t changes = changes_.load_seq_cst();
       if (user_mode::live().load_relaxed() == 0) {
         end_timers();
-        os::futex_wait(&user_mode::live(), 0);
-        pause = 0;
-        continue;
+        if (may_rest()) {
+          sched::rest_of_monitor.rest([this] { return may_rest(); });
+          pause = 0;
+          continue;
+        }
       }
       look l{os::now_ns(), interval(), number_};
       for_each_spare(&look_at_away, &l);
-      if (const tick_source source = tick_source_in_use(); source != tick_source::monitor) {
+      const bool none_lives = user_mode::live().load_relaxed() == 0;
+      const tick_source source = none_lives ? tick_source::monitor : tick_source_in_use();
+      if (source != tick_source::monitor) {
         const std::int64_t good_for = tend_timers(source, l.interval, number_);
         os::futex_wait_until(&changes_, changes, std::min(l.now + good_for, l.due));
         continue;
       }
       end_timers();
       sched::for_each_worker(&look_at, &l);
-      pause = l.waited_for ? 0 : std::clamp(2 * pause, l.interval / 4, longest_pause(l.interval));
+      calm = l.found_silent ? 0 : std::min(calm + 1, looks_until_calm);
+      pause = l.waited_for              ? 0
+              : calm < looks_until_calm ? l.interval
+                                        : std::clamp(2 * pause, l.interval / 4, longest_pause(l.interval));
       const std::int64_t until = l.waited_for ? l.due : std::min(l.due, l.now + pause);
       sleeps_until_.store_seq_cst(until);
       os::futex_wait_until(&changes_, changes, until);
       sleeps_until_.store_seq_cst(sched::no_deadline); // whoever plans something while it looks calls it
     }
     end_timers();
+  }
+  // No preemptible thread lives, and no worker that a thread could leave is awake.
+  [[nodiscard]] bool may_rest() const noexcept {
+    if (ending_.load_acquire() != 0 || user_mode::live().load_relaxed() != 0)
+      return false;
+    bool all_still = true;
+    sched::for_each_worker(
+        [](worker& w, void* all) {
+          const bool is_still = w.parking.stillness.holds() || w.ended.load(std::memory_order_relaxed);
+          if (!is_still && sched::may_leave(w))
+            *static_cast<bool*>(all) = false;
+        },
+        &all_still);
+    return all_still;
   }
   std::mutex lock_;
   os::kernel_thread thread_;
@@ -516,6 +425,7 @@ void forget_after_fork() noexcept {
   process_monitor().forget_after_fork();
   forget_creator_after_fork();
   forget_donors_after_fork();
+  forget_made_after_fork();
   forget_spares_after_fork();
 }
 
@@ -544,12 +454,14 @@ std::chrono::nanoseconds interval() noexcept {
 tick_counts counts() noexcept {
   return {.flags = flags_left.load_relaxed(),
           .signals = ticks_sent(),
-          .preemptions = preemptions_done.load_relaxed(),
-          .nowhere_to_go = nowhere_to_go.load_relaxed(),
-          .workers_let_go = workers_let_go.load_relaxed(),
-          .calls_failed = calls_failed.load_relaxed(),
+          .preemptions = handled.preemptions_done.load_relaxed(),
+          .nowhere_to_go = handled.nowhere_to_go.load_relaxed(),
+          .workers_let_go = handled.workers_let_go.load_relaxed(),
+          .calls_failed = handled.calls_failed.load_relaxed(),
           .kicks = kicks_sent.load_relaxed(),
-          .let_go_alone = let_go_alone.load_relaxed()};
+          .let_go_alone = handled.let_go_alone.load_relaxed(),
+          .threads_left = handled.threads_left.load_relaxed(),
+          .calls_gone_on_with = handled.calls_gone_on_with.load_relaxed()};
 }
 
 void kick(sched::worker& w) noexcept {
@@ -558,8 +470,8 @@ void kick(sched::worker& w) noexcept {
 }
 
 void tick_self() noexcept {
-  const worker* const w = worker_here();
-  send_tick(w != nullptr ? w->kernel_thread_id.load_relaxed() : os::this_kernel_thread_id(),
+  const worker* const w = worker_of_this_kernel_thread();
+  send_tick(w != nullptr ? w->carried.kernel_thread_id.load_relaxed() : os::this_kernel_thread_id(),
             process_monitor().number());
 }
 

@@ -10,7 +10,10 @@
 
 #include "weft/base/export.hpp"
 #include "weft/preempt/tick_sources.hpp"
-#include "weft/sched/user_mode.hpp"
+
+namespace weft::sched {
+struct worker;
+}
 
 namespace weft::preempt {
 
@@ -26,17 +29,21 @@ WEFT_API void set_interval(std::chrono::nanoseconds interval);
 [[nodiscard]] WEFT_API std::chrono::nanoseconds interval() noexcept;
 
 struct tick_counts {
-  std::size_t flags = 0;          // threads told by a flag
-  std::size_t signals = 0;        // that were sent
-  std::size_t preemptions = 0;    // threads that were made to leave by one
+  std::size_t flags = 0;       // threads told by a flag
+  std::size_t signals = 0;     // that were sent
+  std::size_t preemptions = 0; // threads that were made to leave by one
   // Threads that went on for want of a spare kernel thread or a TLS block. Many: WEFT_PREEMPTION_SPARES or
   // WEFT_PREEMPTION_DONORS is too low.
   std::size_t nowhere_to_go = 0;
   std::size_t workers_let_go = 0; // of threads that were in system calls
-  std::size_t calls_failed = 0;   // times that a system call was found to return EINTR for a signal
+  std::size_t calls_failed = 0;   // times that a system call was left to return EINTR for a signal
   std::size_t kicks = 0;          // signals among those sent, for threads of higher priority
   // Preempted threads that went on without a worker: a cooperative one that waited in the kernel had it.
   std::size_t let_go_alone = 0;
+  // Times that a cooperative thread that waited in the kernel left its worker.
+  std::size_t threads_left = 0;
+  // System calls that a signal had cut short and that the handler went on with.
+  std::size_t calls_gone_on_with = 0;
 };
 // Since the process began. RACY: for display and tests. Contexts: all.
 [[nodiscard]] WEFT_API tick_counts counts() noexcept;

@@ -90,7 +90,7 @@ template <class T>
 
 // Another value after each scheduling decision, but for rare coincidences. RACY.
 std::int64_t decisions_of(const worker& w) noexcept {
-  return (std::int64_t{peek(w.preempted)} << 32) + w.budget;
+  return (std::int64_t{peek(w.preemption.preempted)} << 32) + w.budget;
 }
 
 const void* function_of(const unit::descriptor& u) noexcept {
@@ -165,7 +165,7 @@ struct patrol {
 };
 
 std::int64_t cpu_time_of(const worker& w) noexcept {
-  const int kernel_id = w.kernel_thread_id.load_relaxed();
+  const int kernel_id = w.carried.kernel_thread_id.load_relaxed();
   return kernel_id != 0 ? os::cpu_time_ns(kernel_id) : 0;
 }
 
@@ -179,18 +179,19 @@ bool is_runnable(int kernel_id) noexcept {
 
 // Whether its kernel thread has waited for a CPU most of the time: then nobody keeps the worker.
 bool lacks_a_cpu(const worker& w, const sched::watched_state& s, std::int64_t limit) noexcept {
-  return cpu_time_of(w) - s.cpu_ns < limit / 2 && is_runnable(w.kernel_thread_id.load_relaxed());
+  return cpu_time_of(w) - s.cpu_ns < limit / 2 && is_runnable(w.carried.kernel_thread_id.load_relaxed());
 }
 
 void suspect_it(worker& w, void* argument) {
   patrol& l = *static_cast<patrol*>(argument);
-  sched::watched_state& s = w.watched;
+  sched::watched_state& s = w.ticking.watched;
   const unit::descriptor* const now = peek(w.current);
   const std::int64_t decisions = decisions_of(w);
-  const bool others_wait =
-      w.others_wait.equals_relaxed(sched::waiting::somebody) || w.attention.any_relaxed(sched::inbox_waiting);
-  const bool idles = now == &w.loop_unit || w.sleeps_until.load_relaxed() != 0 ||
-                     (w.user_mode_serial.load_relaxed() != 0 && !others_wait); // it would leave if asked
+  const bool others_wait = w.preemption.others_wait.equals_relaxed(sched::waiting::somebody) ||
+                           w.attention.any_relaxed(sched::inbox_waiting);
+  const bool idles =
+      now == &w.loop_unit || w.timing.sleeps_until.load_relaxed() != 0 ||
+      (w.preemption.user_mode_serial.load_relaxed() != 0 && !others_wait); // it would leave if asked
   if (idles || now != s.unit || decisions != s.decisions) {
     s = {idles ? nullptr : now, decisions, l.now, idles ? 0 : cpu_time_of(w), false};
     return;
@@ -270,7 +271,7 @@ class watchdog {
   }
   // Asks the kernel thread of the worker, and reports what it says unless the thread has gone on meanwhile.
   void tell(const suspect& s) noexcept {
-    const std::int32_t kernel_id = s.who->kernel_thread_id.load_relaxed();
+    const std::int32_t kernel_id = s.who->carried.kernel_thread_id.load_relaxed();
     question& q = the_question;
     if (kernel_id == 0)
       return;

@@ -12,8 +12,10 @@
 #include "weft/preempt/ticks.hpp"
 #include "weft/runtime/internal.hpp"
 #include "weft/sched/fork.hpp"
+#include "weft/sched/leaving.hpp"
 #include "weft/sched/simulation.hpp"
 #include "weft/sched/user_mode.hpp"
+#include "weft/sync/futex.hpp"
 #include "weft/sync/static_guard.hpp"
 #include "weft/sync/wait_table.hpp"
 
@@ -25,16 +27,18 @@ sched::user_mode* forking_thread = nullptr; // guarded by the lock of state()
 
 void prepare() {
   sched::worker_front& front = sched::here();
-  const bool was_in_user_mode = front.attention.any_relaxed(sched::user_code);
+  const bool was_in_user_mode = sched::is_in_user_mode(front);
   sched::enter_runtime_for_good();
   state().lock.lock();
   forking_thread = was_in_user_mode ? &sched::user_mode::behind(front) : nullptr;
+  sched::forking_unit.store_relaxed(sched::on_worker() ? sched::here().current : nullptr);
   sched::prepare_fork(state().group.load(std::memory_order_relaxed));
   memory::fork_prepare();
 }
 
 void end_fork() {
   sched::user_mode* thread = forking_thread;
+  sched::forking_unit.store_relaxed(nullptr);
   state().lock.unlock();
   if (thread != nullptr)
     thread->leave_runtime();
@@ -56,6 +60,7 @@ void child() {
   os::reregister_membarrier();
   sync::forget_waiters_after_fork();
   sync::forget_guard_waits_after_fork();
+  sync::forget_futex_waiters_after_fork();
   io::child_of_fork();
   sched::group* kept = sched::child_of_fork(state().group.load(std::memory_order_relaxed));
   state().group.store(kept, std::memory_order_relaxed);

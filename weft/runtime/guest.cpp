@@ -2,8 +2,10 @@
 #include "weft/runtime/guest.hpp"
 
 #include "weft/io/source.hpp"
+#include "weft/os/timespec.hpp"
 #include "weft/sched/default_group.hpp"
 #include "weft/sched/group.hpp"
+#include "weft/sched/leaving.hpp"
 #include "weft/sync/waiter.hpp"
 
 #include <cerrno>
@@ -19,6 +21,7 @@ namespace {
 // The worker of main(), which the caller must run on.
 sched::worker& host() {
   sched::default_group();
+  sched::come_back_if_away();
   if (!sched::on_worker() || !sched::here().on_primary_thread ||
       sched::here().current != &sched::group::primary_unit()) {
     throw std::system_error(std::make_error_code(std::errc::operation_not_permitted),
@@ -37,7 +40,7 @@ class until_idle final : public sched::idle_observer, private sched::timer {
   until_idle(const until_idle&) = delete;
 
   void wait(sched::deadline until) {
-    worker_.timers.arm(*this, until);
+    worker_.timing.queue.arm(*this, until);
     worker_.on_idle = this;
     waiter_.wait(); // SWITCH: comes back to the same worker
     worker_.on_idle = nullptr;
@@ -72,7 +75,7 @@ void watch(int epoll, int descriptor, std::uint32_t events) {
 void set_timer(int timer, sched::deadline at) noexcept {
   itimerspec when{};
   if (at != sched::no_deadline)
-    when.it_value = {static_cast<time_t>(at / 1'000'000'000), static_cast<long>(at % 1'000'000'000)};
+    when.it_value = os::timespec_of(at);
   ::timerfd_settime(timer, TFD_TIMER_ABSTIME, &when, nullptr);
 }
 
@@ -104,6 +107,7 @@ guest::~guest() {
 void guest::come_back() noexcept {
   if (!std::exchange(is_away_, false))
     return;
+  sched::come_back_if_away(); // SWITCH: to the worker of main(), where another call has left it
   sched::here().end_visit(watches_);
   epoll_event events[3]; // hears the bell
   static_cast<void>(::epoll_wait(descriptor_, events, 3, 0));

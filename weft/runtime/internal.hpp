@@ -12,8 +12,8 @@ namespace weft::runtime {
 struct process_state {
   base::kernel_mutex lock; // starting and stopping
   std::atomic<sched::group*> group{nullptr};
-  unsigned users = 0;     // start() without stop()
-  bool automatic = false; // somebody relied on the automatic start
+  unsigned users = 0;                    // start() without stop()
+  bool automatic = false;                // somebody relied on the automatic start
   std::atomic<bool> stands_still{false}; // exit() has been called while `group` was there
 };
 

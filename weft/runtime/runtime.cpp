@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Start, stop and exit of the default runtime.
 #include "weft/runtime/runtime.hpp"
+#include "weft/preempt/leaving.hpp"
 #include "weft/preempt/preparation.hpp"
 #include "weft/preempt/watchdog.hpp"
 
@@ -27,6 +28,7 @@
 #include "weft/runtime/fork.hpp"
 #include "weft/runtime/internal.hpp"
 #include "weft/sched/default_group.hpp"
+#include "weft/sched/leaving.hpp"
 #include "weft/sched/user_mode.hpp"
 #include "weft/sync/sleep.hpp"
 #include "weft/trace/session.hpp"
@@ -140,6 +142,7 @@ void install_once() {
     memory::install_handler();
     install_terminate_handler();
     install_fork_handlers();
+    preempt::see_to_leaving();
     std::atexit(&stand_still_at_exit);
     base::check_all();
     base::warn_of_unknown();
@@ -150,6 +153,7 @@ void install_once() {
 // main() has ended by pthread_exit(), or was cancelled. Its kernel thread goes on as worker 0 until no thread
 // of Weft is left, and then ends the process, as the last pthread does.
 void outlive_main(void* /*anything*/) {
+  sched::come_back_if_away();
   const sched::group* const g = state().group.load(std::memory_order_acquire);
   if (g == nullptr || g->size() == 0 || !g->member(0).on_primary_thread || &sched::here() != &g->member(0))
     return;
@@ -197,6 +201,7 @@ bool start(const options& wanted) {
 }
 
 bool stop() noexcept {
+  sched::come_back_if_away();
   std::lock_guard held(state().lock);
   if (state().users == 0 || --state().users != 0 || state().automatic)
     return false;
@@ -248,7 +253,7 @@ std::uint64_t settled_trims(const sched::group* g) {
     std::uint64_t sum = 0;
     bool settled = true;
     for (unsigned i = 0; g != nullptr && i < g->size(); ++i) {
-      const std::uint32_t trims = g->member(i).trims.load_acquire();
+      const std::uint32_t trims = g->member(i).caches.trims.load_acquire();
       settled = settled && trims % 2 == 0;
       sum += trims;
     }
@@ -272,7 +277,7 @@ census count() {
     if (g != nullptr) {
       c.workers = g->size();
       for (unsigned i = 0; i < c.workers; ++i) {
-        c.timers += g->member(i).timers.size();
+        c.timers += g->member(i).timing.queue.size();
       }
     }
     // An idle worker that gave memory back meanwhile may have been caught between two lists.

@@ -13,8 +13,8 @@
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/sched/group.hpp"
+#include "weft/sched/runtime_section.hpp"
 #include "weft/sched/ticker.hpp"
-#include "weft/sched/user_mode.hpp"
 #include "weft/sched/worker.hpp"
 
 namespace weft::sched {
@@ -40,6 +40,7 @@ class stand_in_scheduler final : public scheduler {
 } // namespace
 
 constinit std::atomic<ticker*> ticker_of_process{nullptr};
+constinit base::atomic<int> signal_of_ticks{0};
 
 // --- the group ---
 
@@ -61,8 +62,8 @@ void group::set_active_workers(unsigned n) {
   }
   for (std::size_t i = n; lends_schedulers() && i < members_.size(); ++i) {
     worker& w = *members_[i];
-    if (w.stand_in == nullptr)
-      w.stand_in = std::make_shared<stand_in_scheduler>();
+    if (w.activity.stand_in == nullptr)
+      w.activity.stand_in = std::make_shared<stand_in_scheduler>();
   }
   announce_active_locked(n);
 }
@@ -82,7 +83,7 @@ void group::announce_active_locked(unsigned n) noexcept {
 worker& group::keeper_of(const worker& w) const noexcept {
   const view& workers = *view_.load(std::memory_order_acquire);
   const std::size_t active = std::min<std::size_t>(active_.load(std::memory_order_acquire), workers.size());
-  return w.rank < active ? const_cast<worker&>(w) : *workers[w.rank % active];
+  return w.activity.rank < active ? const_cast<worker&>(w) : *workers[w.activity.rank % active];
 }
 
 // What stands in the deque of a worker that is about to sleep goes to the others. Its deque has no owner any
@@ -102,10 +103,11 @@ void group::share_out(worker& w) noexcept {
 
 void worker::send(lodger& l) noexcept {
   worker& to = owner_group.keeper_of(*l.whose);
-  lodger* first = to.arriving.load_relaxed();
+  lodger* first = to.activity.arriving.load_relaxed();
   do {
     l.next = first;
-  } while (!to.arriving.cas_weak_acq_rel(first, &l)); // publishes the scheduler; pairs with settle_lodgers()
+  } while (!to.activity.arriving.cas_weak_acq_rel(
+      first, &l)); // publishes the scheduler; pairs with settle_lodgers()
   to.call(activity_changed);
 }
 
@@ -113,10 +115,10 @@ bool worker::receive(lodger& l) noexcept {
   try {
     l.lent->start(*this);
   } catch (const std::exception&) { // no memory: it stays with the mail, and is tried again
-    lodger* first = arriving.load_relaxed();
+    lodger* first = activity.arriving.load_relaxed();
     do {
       l.next = first;
-    } while (!arriving.cas_weak_acq_rel(first, &l));
+    } while (!activity.arriving.cas_weak_acq_rel(first, &l));
     ask(activity_changed);
     os::sleep_ns(out_of_memory_pause);
     return false;
@@ -125,15 +127,15 @@ bool worker::receive(lodger& l) noexcept {
     main_scheduler = std::move(l.lent);
     return true;
   }
-  l.next = std::exchange(lodgers, &l);
+  l.next = std::exchange(activity.lodgers, &l);
   return true;
 }
 
 // Takes what has come, and passes on what another worker has to serve now.
 void worker::settle_lodgers() noexcept {
-  if (lodgers == nullptr && arriving.load_relaxed() == nullptr)
+  if (activity.lodgers == nullptr && activity.arriving.load_relaxed() == nullptr)
     return;
-  for (lodger** at = &lodgers; *at != nullptr;) {
+  for (lodger** at = &activity.lodgers; *at != nullptr;) {
     lodger& l = **at;
     if (&owner_group.keeper_of(*l.whose) == this) {
       at = &l.next;
@@ -143,7 +145,7 @@ void worker::settle_lodgers() noexcept {
     l.lent->stop(*this);
     send(l);
   }
-  for (lodger* l = arriving.exchange_acq_rel(nullptr); l != nullptr;) {
+  for (lodger* l = activity.arriving.exchange_acq_rel(nullptr); l != nullptr;) {
     lodger* const next = l->next;
     if (&owner_group.keeper_of(*l->whose) != this) {
       send(*l);
@@ -152,36 +154,36 @@ void worker::settle_lodgers() noexcept {
     }
     l = next;
   }
-  lodger_turn = nullptr;
+  activity.lodger_turn = nullptr;
   refresh_hot();
 }
 
 void worker::dismiss_lodgers() noexcept {
-  while (lodgers != nullptr) {
-    lodgers->lent->stop(*this);
-    lodgers = lodgers->next;
+  while (activity.lodgers != nullptr) {
+    activity.lodgers->lent->stop(*this);
+    activity.lodgers = activity.lodgers->next;
   }
-  lodger_turn = nullptr;
-  if (withdrawn)
+  activity.lodger_turn = nullptr;
+  if (activity.withdrawn)
     count_as_awake();
 }
 
 // One unit of its own scheduler's, one of each that lodges here.
 descriptor* worker::pick_with_lodgers() noexcept {
-  lodger* const first = lodger_turn;
+  lodger* const first = activity.lodger_turn;
   do {
-    scheduler& s = lodger_turn != nullptr ? *lodger_turn->lent : *main_scheduler;
-    lodger_turn = lodger_turn != nullptr ? lodger_turn->next : lodgers;
+    scheduler& s = activity.lodger_turn != nullptr ? *activity.lodger_turn->lent : *main_scheduler;
+    activity.lodger_turn = activity.lodger_turn != nullptr ? activity.lodger_turn->next : activity.lodgers;
     if (descriptor* u = s.next(*this))
       return u;
-  } while (lodger_turn != first);
+  } while (activity.lodger_turn != first);
   return nullptr;
 }
 
 // Going to sleep and coming back.
 
 bool worker::lacks_scheduler() const noexcept {
-  return withdrawn || (stand_in != nullptr && main_scheduler == stand_in);
+  return activity.withdrawn || (activity.stand_in != nullptr && main_scheduler == activity.stand_in);
 }
 
 void worker::follow_activity() noexcept {
@@ -196,12 +198,12 @@ void worker::follow_activity() noexcept {
 }
 
 void worker::withdraw() noexcept {
-  const bool was_asleep = std::exchange(withdrawn, true);
+  const bool was_asleep = std::exchange(activity.withdrawn, true);
   // Its scheduler may have come home just now, too late.
-  if (was_asleep && (!owner_group.lends_schedulers() || main_scheduler == stand_in))
+  if (was_asleep && (!owner_group.lends_schedulers() || main_scheduler == activity.stand_in))
     return;
   put_handed_back();
-  while (!stacked.empty())
+  while (!stacked.schedulers.empty())
     leave_stacked_scheduler(false); // another worker goes on with it
   end_lending();
   main_scheduler->stop(*this);
@@ -209,12 +211,12 @@ void worker::withdraw() noexcept {
     refresh_hot();
     if (owner_group.steals())
       owner_group.share_out(*this);
-  } else if (main_scheduler != stand_in) { // else it has not come home since the last time
-    static_cast<stand_in_scheduler&>(*stand_in).stand_in_for(*main_scheduler);
-    lodging.whose = this;
-    lodging.lent = std::exchange(main_scheduler, stand_in);
+  } else if (main_scheduler != activity.stand_in) { // else it has not come home since the last time
+    static_cast<stand_in_scheduler&>(*activity.stand_in).stand_in_for(*main_scheduler);
+    activity.lodging.whose = this;
+    activity.lodging.lent = std::exchange(main_scheduler, activity.stand_in);
     refresh_hot();
-    send(lodging);
+    send(activity.lodging);
   }
   if (was_asleep)
     return;
@@ -223,13 +225,13 @@ void worker::withdraw() noexcept {
 }
 
 void worker::count_as_awake() noexcept {
-  withdrawn = false;
+  activity.withdrawn = false;
   workers_running.fetch_add(1, std::memory_order_relaxed);
   owner_group.asleep_.fetch_sub(1, std::memory_order_release);
 }
 
 void worker::come_back() noexcept {
-  if (!withdrawn)
+  if (!activity.withdrawn)
     return;
   try {
     if (!owner_group.lends_schedulers())
@@ -273,34 +275,34 @@ void worker::sleep_withdrawn() noexcept {
 void worker::park_withdrawn() noexcept {
   const auto mine = [this](auto action) { action(static_cast<pool&>(local)); };
   worker& heir = owner_group.first_member();
-  if (timers.size() != 0) {
-    timers.move_to(heir.timers);
-    owner_group.wake_before(heir.timers.earliest());
+  if (timing.queue.size() != 0) {
+    timing.queue.move_to(heir.timing.queue);
+    owner_group.wake_before(heir.timing.queue.earliest());
   }
-  enter_park(spot, mine); // (P1), (P2)
+  park::enter_park(parking.spot, mine); // (P1), (P2)
   if (local.empty() && (attention.load_relaxed() & ~standing_attention) == 0) {
-    ++counters.parks;
+    ++recording.counters.parks;
     note(trace::event::park, nullptr);
-    constexpr auto parked = static_cast<std::uint32_t>(idle_state::parked);
-    stands_still.store_relaxed(true);
-    if (trimmed) {
-      os::futex_wait(&spot.word(), parked);
+    constexpr auto parked = static_cast<std::uint32_t>(park::idle_state::parked);
+    parking.stillness.begin();
+    if (caches.trimmed) {
+      os::futex_wait(&parking.spot.word(), parked);
     } else {
       const deadline until = os::now_ns() + trim_after;
       // A signal is no reason to give the memory back.
-      while (spot.load() == idle_state::parked &&
-             os::futex_wait_until(&spot.word(), parked, until) == EINTR) {
+      while (parking.spot.load() == park::idle_state::parked &&
+             os::futex_wait_until(&parking.spot.word(), parked, until) == EINTR) {
       }
-      stands_still.store_relaxed(false); // what follows may wait for locks
-      if (!spot.is_notified() && os::now_ns() >= until)
+      stand_still_no_more(); // what follows may wait for locks
+      if (!parking.spot.is_notified() && os::now_ns() >= until)
         give_memory_back();
     }
     note(trace::event::unpark, nullptr);
   }
-  stands_still.store_relaxed(false);
-  leave_park(spot, mine); // (P7)
-  const scheduler& served = lodging.lent != nullptr ? *lodging.lent : *main_scheduler;
-  leave_search(spot, [&](auto action) { // (P5)
+  stand_still_no_more();
+  park::leave_park(parking.spot, mine); // (P7)
+  const scheduler& served = activity.lodging.lent != nullptr ? *activity.lodging.lent : *main_scheduler;
+  park::leave_search(parking.spot, [&](auto action) { // (P5)
     action(static_cast<pool&>(local));
     for (const auto& p : served.pools())
       action(*p);

@@ -21,14 +21,18 @@ namespace {
 } // namespace
 
 bool user_mode::let_worker_go() noexcept {
-  worker& w = enter_keeping_block();
-  carrier& mine = *w.on;
-  if (mine.is_home()) {
-    keeps_away_from_homes_ = true;
+  worker& w = enter_as_it_is();
+  if (is_away()) [[unlikely]] { // a later tick has sent it on alone
+    show_front_away();
+    return true;
+  }
+  carrier& mine = *w.carried.on;
+  keeps_away_from_homes_ = keeps_away_from_homes_ || mine.is_home();
+  carrier* const to = mine.is_home() ? nullptr : where_to_go_on(w);
+  if (to == nullptr) {
     go_to_user_mode(w);
     return false;
   }
-  carrier& spare = where_to_go_on(w);
   w.owner_group.expect_outsider(); // the group outlives the call
   left_group_ = &w.owner_group;
   w.note(trace::event::stop_wait, &unit_);
@@ -36,11 +40,12 @@ bool user_mode::let_worker_go() noexcept {
   w.current = &w.loop_unit;
   w.pick_oldest = true;
   w.budget = -1;
-  w.passing = {&spare, w.loop, nullptr, nullptr};
+  w.carried.passing = {to, w.loop, nullptr, nullptr};
   carrier::put_ashore();
   away_on_ = &mine;
-  spare.call(&w); // GONE: w. Before the front is seen: a tick there waits for a worker, perhaps the only one
-  mine.away.store_release(true); // pairs with the acquire of who ticks: kernel_id() is known
+  to->call(&w); // GONE: w. Before the front is seen: a tick there waits for a worker, perhaps the only one
+  // Pairs with the acquire of who ticks: kernel_id() is known.
+  mine.away.store_release(away_here::preemptible);
   show_front_away();
   return true;
 }
@@ -56,7 +61,7 @@ void user_mode::show_front_away() noexcept {
 worker& user_mode::come_back() noexcept {
   carrier& mine = *std::exchange(away_on_, nullptr);
   group& left = *std::exchange(left_group_, nullptr);
-  mine.away.store_relaxed(false);
+  mine.away.store_relaxed(away_here::nobody);
   carrier::put_ashore();
   captive_on_ = &mine;
   pending_.store_relaxed(0); // heeded
@@ -84,8 +89,15 @@ worker* user_mode::wait_for_worker() noexcept {
   worker& w = enter_as_it_is();
   if (!is_away()) // another tick came before this one's handler had got here, and it has a worker
     return &w;
+  return &wait_after_all();
+}
+
+// Also for a tick whose handler found it with a worker: a later tick may have come in between, and the thread
+// have been sent on alone from there. It still stands where the first tick struck, with a lock of libc's
+// perhaps, so it may be sent on again.
+worker& user_mode::wait_after_all() noexcept {
   may_go_alone_ = alone::where_it_waits;
-  return &come_back();
+  return come_back();
 }
 
 // --- alone ---
@@ -93,7 +105,8 @@ worker* user_mode::wait_for_worker() noexcept {
 // On the kernel thread that it goes on on.
 worker& user_mode::begin_alone() noexcept {
   carrier::put_ashore();
-  away_on_->away.store_release(true); // pairs with the acquire of who ticks: kernel_id() is known
+  // Pairs with the acquire of who ticks: kernel_id() is known.
+  away_on_->away.store_release(away_here::preemptible);
   return away_on_->nobody();
 }
 
@@ -106,8 +119,8 @@ bool user_mode::go_alone(worker& w) noexcept {
   if (captive_on_ == nullptr) {
     comes = &on->nobody();
     comes->current = &unit_;
-    comes->affinity = w.affinity;
-    comes->passing = {on, &unit_.context, nullptr, nullptr};
+    comes->carried.affinity = w.carried.affinity;
+    comes->carried.passing = {on, &unit_.context, nullptr, nullptr};
   }
   captive_on_ = nullptr;
   away_on_ = on;

@@ -3,9 +3,9 @@
 #include "weft/base/immortal.hpp"
 #include "weft/sched/default_group.hpp"
 #include "weft/sched/group.hpp"
+#include "weft/sched/runtime_section.hpp"
 #include "weft/sched/simulation.hpp"
 #include "weft/sched/switch.hpp"
-#include "weft/sched/user_mode.hpp"
 
 namespace weft::sched {
 namespace {
@@ -45,7 +45,7 @@ descriptor& allocate_unit_anywhere() {
   const runtime_section in;
   worker& w = here();
   descriptor* u =
-      (w.attention.load_relaxed() & not_a_worker) == 0 ? w.descriptors.allocate() : allocate_outside();
+      (w.attention.load_relaxed() & not_a_worker) == 0 ? w.caches.descriptors.allocate() : allocate_outside();
   if (u == nullptr)
     throw std::bad_alloc();
   return *u;
@@ -54,7 +54,7 @@ descriptor& allocate_unit_anywhere() {
 void free_unit_slowly(descriptor& u) noexcept {
   const runtime_section in;
   if (on_worker()) {
-    here().descriptors.free(&u);
+    here().caches.descriptors.free(&u);
   } else {
     foreign_units().free(&u);
   }

@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <utility>
 
 #include "weft/arch/user_mode.hpp"
 #include "weft/base/assert.hpp"
+#include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/os/kernel_thread.hpp"
 #include "weft/os/signal.hpp"
@@ -96,15 +98,16 @@ void carrier::describe_this_kernel_thread() noexcept {
 }
 
 [[gnu::noinline]] void carrier::take_aboard(worker& w) noexcept {
-  w.on = this;
+  w.carried.on = this;
   w.exceptions = exceptions_;
-  w.own_thread_pointer.store_relaxed(thread_pointer_); // relaxed: for this kernel thread
-  w.kernel_thread_id.store_relaxed(kernel_id_);
+  w.carried.own_thread_pointer.store_relaxed(thread_pointer_); // relaxed: for this kernel thread
+  w.carried.kernel_thread_id.store_relaxed(kernel_id_);
   weft_worker_here = &w;
   weft_current_worker = &w;
   // A worker that is bound to a CPU is so wherever it goes.
-  if (!CPU_EQUAL(&bound_, &w.affinity) && ::sched_setaffinity(0, sizeof w.affinity, &w.affinity) == 0)
-    bound_ = w.affinity;
+  if (!CPU_EQUAL(&bound_, &w.carried.affinity) &&
+      ::sched_setaffinity(0, sizeof w.carried.affinity, &w.carried.affinity) == 0)
+    bound_ = w.carried.affinity;
 }
 
 [[gnu::noinline]] void carrier::put_ashore() noexcept {
@@ -117,9 +120,9 @@ void carrier::describe_this_kernel_thread() noexcept {
 void return_spare(worker& w, carrier& c) noexcept {
   constexpr unsigned kept = 4;
   const hand_off how = how_to_hand_off.load_relaxed();
-  if (w.spare_count < kept && (how == hand_off::direct || how == hand_off::local)) {
-    c.next = std::exchange(w.spares, &c);
-    ++w.spare_count;
+  if (w.carried.spare_count < kept && (how == hand_off::direct || how == hand_off::local)) {
+    c.next = std::exchange(w.carried.spares, &c);
+    ++w.carried.spare_count;
     return;
   }
   c.next = nullptr;
@@ -132,8 +135,8 @@ namespace {
 // runs on.
 void depart(void* leaving) noexcept {
   worker& w = *static_cast<worker*>(leaving);
-  carrier& left = *w.on;
-  carrier& to = *w.passing.to;
+  carrier& left = *w.carried.on;
+  carrier& to = *w.carried.passing.to;
   carrier::put_ashore();
   if (!left.is_home())
     return_spare(w, left);
@@ -145,9 +148,9 @@ void depart(void* leaving) noexcept {
 namespace {
 
 carrier* take_spare(worker& w, carrier* (carrier_lender::*ask)() noexcept) noexcept {
-  if (carrier* c = w.spares; c != nullptr) {
-    w.spares = std::exchange(c->next, nullptr);
-    --w.spare_count;
+  if (carrier* c = w.carried.spares; c != nullptr) {
+    w.carried.spares = std::exchange(c->next, nullptr);
+    --w.carried.spare_count;
     return c;
   }
   carrier_lender* lender = lender_of_carriers.load(std::memory_order_acquire);
@@ -164,18 +167,34 @@ carrier* take_spare_for_alone(worker& w) noexcept {
   return take_spare(w, &carrier_lender::lend_to_alone);
 }
 
-carrier& where_to_go_on(worker& w) noexcept {
-  carrier* const spare = take_spare(w);
-  return spare != nullptr ? *spare : *w.home;
+carrier* where_to_go_on(worker& w) noexcept {
+  if (carrier* const spare = take_spare(w))
+    return spare;
+  return w.carried.on != w.carried.home.get() && w.carried.home->is_free_home() ? w.carried.home.get()
+                                                                                : nullptr;
+}
+
+void go_home(worker& w) noexcept {
+  constexpr std::int64_t pause = 50'000;
+  if (w.carried.on == w.carried.home.get())
+    return;
+  while (!w.carried.home->is_free_home())
+    os::sleep_ns(pause);
+  move_worker(w, *w.carried.home);
+}
+
+void count_leaver(bool more) noexcept {
+  if (carrier_lender* const lender = lender_of_carriers.load(std::memory_order_acquire))
+    lender->count_leaver(more);
 }
 
 [[gnu::noinline]] void move_worker(worker& w, carrier& to) noexcept {
   const exceptions_kept kept(w);
   arch::context here_stands;
-  w.passing = {&to, &here_stands, nullptr, nullptr};
-  if (w.on->is_home())
+  w.carried.passing = {&to, &here_stands, nullptr, nullptr};
+  if (w.carried.on->is_home())
     group::primary_stays(w);
-  arch::swap_with(here_stands, w.on->idle, &depart, &w); // SWITCH: resumes on another kernel thread
+  arch::swap_with(here_stands, w.carried.on->idle, &depart, &w); // SWITCH: resumes on another kernel thread
 }
 
 void carrier::carry() noexcept {
@@ -184,7 +203,7 @@ void carrier::carry() noexcept {
     if (w == nullptr)
       return;
     take_aboard(*w);
-    const auto passing = w->passing;
+    const auto passing = w->carried.passing;
     if (passing.then != nullptr) {
       arch::swap_with(idle, *passing.resumes, passing.then, passing.argument);
     } else {
@@ -203,8 +222,13 @@ void carrier::carry_from_home(void* self) {
   base::panic("a worker's home was told to end");
 }
 
+void carrier::make_room_for_nobody() {
+  constexpr std::size_t both = 2; // the second is what a cooperative thread finds that is away
+  nobody_ = std::make_unique<std::byte[]>(both * sizeof(worker) + alignof(worker));
+}
+
 void carrier::prepare_spare() {
-  nobody_ = std::make_unique<std::byte[]>(sizeof(worker) + alignof(worker));
+  make_room_for_nobody();
   allocate_side_stack(gate_);
 }
 
@@ -212,14 +236,36 @@ worker& carrier::nobody() noexcept {
   void* room = nobody_.get();
   std::size_t bytes = sizeof(worker) + alignof(worker);
   auto& w = *static_cast<worker*>(std::align(alignof(worker), sizeof(worker), room, bytes));
-  w.own_thread_pointer.store_relaxed(thread_pointer_);
-  w.on = this;
+  w.carried.own_thread_pointer.store_relaxed(thread_pointer_);
+  w.carried.on = this;
   return w;
+}
+
+// As large as a worker, for inlined code takes it for one; what is read behind the front is zero.
+worker_front& carrier::begin_away(descriptor& unit, group& left) noexcept {
+  left.expect_outsider(); // the group outlives it
+  left_group_ = &left;
+  away.store_relaxed(away_here::cooperative); // relaxed: for its worker, which is called after this
+  worker& w = *(&nobody() + 1);
+  std::memset(static_cast<void*>(&w), 0, sizeof w);
+  ::new (static_cast<void*>(static_cast<worker_front*>(&w))) worker_front{};
+  w.current = &unit;
+  w.attention.store_relaxed(user_code | without_worker);
+  w.budget = 0;
+  w.carried.on = this;
+  return w;
+}
+
+group& carrier::end_away() noexcept {
+  group& left = *std::exchange(left_group_, nullptr);
+  away.store_relaxed(away_here::nobody);
+  return left;
 }
 
 void carrier::prepare_home() {
   is_home_ = true;
   if constexpr (arch::can_preempt) {
+    make_room_for_nobody();
     allocate_side_stack(rest_);
     allocate_side_stack(gate_);
     arch::make(idle, rest_.top(), rest_.size(), &carry_from_home, this);
@@ -228,6 +274,7 @@ void carrier::prepare_home() {
 
 void carrier::begin_anew_after_fork() noexcept {
   called_.store_relaxed(0);
+  away.store_relaxed(away_here::nobody);
   describe_this_kernel_thread();
   if constexpr (arch::can_preempt)
     arch::make(idle, rest_.top(), rest_.size(), &carry_from_home, this);
@@ -249,8 +296,11 @@ bool carrier::is_gate(const arch::context& c) const noexcept {
 void carrier::pass_through_gate(void* argument) {
   worker& w = here();
   auto& self = *static_cast<carrier*>(argument);
-  w.passing = {&self, self.resident_, nullptr, nullptr};
-  arch::restore_with(w.on->idle, &depart, &w);
+  // A thread that waits in the kernel has the home: who lives there goes on where its worker is.
+  if (self.is_home_ && !self.is_free_home()) [[unlikely]]
+    arch::restore(*self.resident_);
+  w.carried.passing = {&self, self.resident_, nullptr, nullptr};
+  arch::restore_with(w.carried.on->idle, &depart, &w);
 }
 
 } // namespace weft::sched

@@ -2,7 +2,8 @@
 // A kernel thread that workers run on. A worker begins on its home, and ends there. A thread that must keep
 // the kernel thread on which it was preempted (preemption::own_kernel_thread) holds it captive: it waits
 // there, in the handler of the tick, and the worker goes on on another one, a spare. Homes are never held
-// captive, so a worker can always go home.
+// captive; but a cooperative thread that waits in the kernel may be away on one (leaving.hpp), and its worker
+// cannot go home then.
 //
 // The protocol: a kernel thread without a worker waits in wait(); call() gives it one, once. Whoever calls
 // has left everything that the worker needs (its stack above all) before, and touches neither worker nor
@@ -29,6 +30,15 @@ namespace weft::sched {
 using unit::descriptor;
 
 struct worker;
+struct worker_front;
+class group;
+
+// Who runs on a kernel thread without a worker.
+enum class away_here : std::uint8_t {
+  nobody,
+  preemptible, // is ticked once it computes: it must come back
+  cooperative, // is let alone until it calls Weft
+};
 
 class WEFT_API carrier {
  public:
@@ -48,6 +58,9 @@ class WEFT_API carrier {
   // Whether `c` is what make_gate() made last.
   [[nodiscard]] bool is_gate(const arch::context& c) const noexcept;
   [[nodiscard]] bool is_home() const noexcept { return is_home_; }
+  // Whether its worker can go to this home. relaxed: nothing is published by it. Who is called before he
+  // waits finds the call when he does.
+  [[nodiscard]] bool is_free_home() const noexcept { return away.load_relaxed() == away_here::nobody; }
 
   // The worker that goes on here next; null: none will, or who waits here goes on without. Contexts: the
   // kernel thread that it is, without a worker.
@@ -64,12 +77,19 @@ class WEFT_API carrier {
   // For one that goes on without a worker: what stands for it in weft_worker_here. Only the fields that the
   // way into the runtime reads are there.
   worker& nobody() noexcept;
-  // Whether a thread runs here without a worker; when it was seen to compute, for whoever ticks.
-  base::atomic<bool> away{false};
+  // A cooperative thread of `left` goes on here without a worker. Returns what it finds in place of one.
+  // Contexts: the kernel thread that it is, whose worker is about to be called elsewhere.
+  worker_front& begin_away(descriptor& unit, group& left) noexcept;
+  // It has left the kernel thread, which waits from now on. Returns the group that it is of.
+  group& end_away() noexcept;
+  // Who runs here without a worker; when it was seen to compute, for whoever ticks. A home is free for its
+  // worker once it reads nobody: nobody else calls it.
+  base::atomic<away_here> away{away_here::nobody};
   std::int64_t computed_ns = 0;
   [[nodiscard]] int kernel_id() const noexcept { return kernel_id_; }
   // The signals that the kernel thread had blocked when it began to serve workers.
   [[nodiscard]] const sigset_t& mask() const noexcept { return mask_; }
+  [[nodiscard]] arch::exception_globals& exceptions() const noexcept { return *exceptions_; }
 
   // The child of fork() runs on a copy of the caller's kernel thread: that is its worker's home now.
   void begin_anew_after_fork() noexcept;
@@ -81,6 +101,7 @@ class WEFT_API carrier {
   [[noreturn]] static void carry_from_home(void* self);
   [[noreturn]] static void pass_through_gate(void* self);
   void carry() noexcept;
+  void make_room_for_nobody();
 
   base::atomic<std::uint32_t> called_{0}; // a futex; 1: `comes_` says who
   worker* comes_ = nullptr;
@@ -92,8 +113,27 @@ class WEFT_API carrier {
   sigset_t mask_{};
   arch::context* resident_ = nullptr;
   os::guarded_stack gate_;              // where a gate's code runs
-  std::unique_ptr<std::byte[]> nobody_; // a spare's; as large as a worker
+  std::unique_ptr<std::byte[]> nobody_; // as large as a worker
+  group* left_group_ = nullptr;         // of the cooperative thread that is away here
   os::guarded_stack rest_;              // a home's: where it waits, for its own stack is the loop's
+};
+
+// Of a worker: the kernel thread that it runs on, and those that it may go to. Ownership: the worker.
+struct carried {
+  base::atomic<void*> own_thread_pointer{nullptr}; // of the kernel thread it runs on; read by asm
+  // Its id; 0: none. For those who tick, and debuggers.
+  base::atomic<int> kernel_thread_id{0};
+  carrier* on = nullptr;         // the kernel thread it runs on
+  std::unique_ptr<carrier> home; // the one it began on
+  carrier* spares = nullptr;     // kernel threads to go on on
+  unsigned spare_count = 0;
+  struct { // how it goes on on the kernel thread that it is being passed to
+    carrier* to = nullptr;
+    arch::context* resumes = nullptr;
+    arch::arrival_function then = nullptr;
+    void* argument = nullptr;
+  } passing;
+  cpu_set_t affinity{}; // of the kernel threads it runs on
 };
 
 // Who has spare carriers. One for the process, set before the first thread needs one. Contexts of both: in
@@ -106,6 +146,8 @@ class carrier_lender {
   virtual carrier* lend_to_alone() noexcept { return lend(); }
   virtual bool more_may_come() noexcept = 0;
   virtual void take_back(carrier* first) noexcept = 0; // a list
+  // One more cooperative thread keeps a kernel thread, or one less.
+  virtual void count_leaver(bool /*more*/) noexcept {}
 
  protected:
   ~carrier_lender() = default;
@@ -130,9 +172,11 @@ void move_worker(worker& w, carrier& to) noexcept;
 carrier* take_spare(worker& w) noexcept;
 carrier* take_spare_for_alone(worker& w) noexcept;
 void return_spare(worker& w, carrier& c) noexcept;
-// For a worker that leaves its kernel thread to who runs there, which is not its home. Its home is always
-// free then: whoever makes spares may wait for a lock that one of the threads which wait for this worker
-// holds.
-carrier& where_to_go_on(worker& w) noexcept;
+// For a worker that leaves its kernel thread to who runs there: a spare, or its home, if nobody is there.
+// Null: none of them.
+carrier* where_to_go_on(worker& w) noexcept;
+// The worker ends at home: waits until nobody is there.
+void go_home(worker& w) noexcept;
+void count_leaver(bool more) noexcept;
 
 } // namespace weft::sched

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "weft/sched/exceptions_kept.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/sched/runtime_section.hpp"
 
 namespace weft::sched {
 namespace {
@@ -98,6 +98,52 @@ void run_child(descriptor& first) {
     w.current = &self;
   }
   w.look_around(); // counts, and looks when it is time
+}
+
+bool can_leave_to(const descriptor& next) noexcept {
+  const runtime_section in;
+  worker& w = here();
+  // In a simulation what runs on the way could not be left.
+  return (w.attention.load_relaxed() & (not_a_worker | simulated)) == 0 &&
+         w.current->kind() == unit::kind_thread && serves(w, next) && !next.has(unit::slow_mask);
+}
+
+bool leave_to_if(descriptor& next, arch::conditional_function then, void* argument) {
+  const runtime_section in;
+  worker& w = here();
+  if (w.budget.count_down()) [[unlikely]]
+    w.look_around(); // does not switch: the caller may have taken `next` out of a list
+  descriptor& self = *w.current;
+  const exceptions_kept kept(w);
+  self.state.block();
+  next.state.start_running();
+  w.note(trace::event::stop_wait, &self);
+  w.note(trace::event::run, &next);
+  w.current = &next;
+  const bool left =
+      arch::cond_swap(self.context, next.context, then, argument); // SWITCH: may resume on another worker
+  worker& now = here();
+  if (!left) {
+    next.state.block();
+    self.state.start_running();
+    now.current = &self;
+  }
+  return left;
+}
+
+void leave_to(descriptor& next, arch::arrival_function then, void* argument) {
+  struct always {
+    arch::arrival_function then;
+    void* argument;
+  } a{then, argument};
+  leave_to_if(
+      next,
+      [](void* p) {
+        const always copy = *static_cast<always*>(p); // `then` may publish the frame that holds it
+        copy.then(copy.argument);
+        return true;
+      },
+      &a);
 }
 
 } // namespace weft::sched

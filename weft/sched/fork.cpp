@@ -8,8 +8,11 @@
 
 #include "weft/sched/group.hpp"
 #include "weft/sched/inspection.hpp"
+#include "weft/sched/leaving.hpp"
 #include "weft/sched/switch.hpp"
 #include "weft/sched/timekeeper.hpp"
+#include "weft/sched/tls_block.hpp"
+#include "weft/sched/user_mode_rooms.hpp"
 #include "weft/unit/extension.hpp"
 
 namespace weft::sched {
@@ -126,47 +129,47 @@ void group::keep_only(worker& w) {
   members_.push_back(std::move(kept));
   publish_view();
   w.refresh_hot();
-  if (missing_ != 0)
+  if (missing_ != 0 || threads_leave(*this)) // nobody watches in the child
     w.ask(workers_missing);
 }
 
 void group::refill() noexcept {
   try {
     for (; missing_ != 0; --missing_)
-      add_worker();
+      add_one();
   } catch (const std::exception& e) {
     base::warn("after fork(): %s; going on with %u workers", e.what(), size());
     missing_ = 0;
   }
+  watch_leaving();
 }
 
 void worker::forget_after_fork() {
   make_anew(local);
-  make_anew(timers);
-  make_anew(spot);
-  leak(std::exchange(stacked, {}));
-  stacked_units.clear();
+  make_anew(timing.queue);
+  make_anew(parking.spot);
+  leak(std::exchange(stacked.schedulers, {}));
+  stacked.units.clear();
   handed = nullptr;
-  if (lodging.lent != nullptr) // whoever served it is gone
-    main_scheduler = std::move(lodging.lent);
-  withdrawn = false;
-  rank = 0;
-  lodgers = lodger_turn = nullptr;
-  arriving.store_relaxed(nullptr);
-  planned_tick.store_relaxed(0);
-  unhurried_until.store_relaxed(0);
+  if (activity.lodging.lent != nullptr) // whoever served it is gone
+    main_scheduler = std::move(activity.lodging.lent);
+  activity.withdrawn = false;
+  activity.rank = 0;
+  activity.lodgers = activity.lodger_turn = nullptr;
+  activity.arriving.store_relaxed(nullptr);
+  preemption.planned_tick.store_relaxed(0);
+  preemption.unhurried_until.store_relaxed(0);
   attention.store_relaxed(0);
   attach_recorder();
-  tls_blocks = nullptr; // of kernel threads that are gone
-  tls_block_count = 0;
+  forget_blocks(*this);
   group::free_primary(*this);
   own_stack.release(); // the caller may run on it, and the loop does
-  home->begin_anew_after_fork();
-  home->take_aboard(*this);
-  spares = nullptr;
-  spare_count = 0;
-  sleeps_until.store_relaxed(0);
-  stands_still.store_relaxed(false);
+  carried.home->begin_anew_after_fork();
+  carried.home->take_aboard(*this);
+  carried.spares = nullptr;
+  carried.spare_count = 0;
+  timing.sleeps_until.store_relaxed(0);
+  parking.stillness.end();
   group::forget_waiting_primary();
   on_primary_thread = true; // nobody can join the kernel thread of a child's first thread
   if (current == &loop_unit)
@@ -207,6 +210,7 @@ group* child_of_fork(group* g) noexcept {
   unlock_attaching();
   ++forks_of_this_process;
   make_anew(timers_left_behind());
+  forget_user_mode_rooms_after_fork();
   inspection::keep_only(on_worker() ? &here() : nullptr);
   timekeeper::forget_after_fork(on_worker());
   if (!on_worker())

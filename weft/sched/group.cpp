@@ -15,12 +15,13 @@
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/sched/inspection.hpp"
+#include "weft/sched/leaving.hpp"
 #include "weft/sched/packing.hpp"
 #include "weft/sched/priority.hpp"
+#include "weft/sched/runtime_section.hpp"
 #include "weft/sched/simulation.hpp"
 #include "weft/sched/switch.hpp"
 #include "weft/sched/timekeeper.hpp"
-#include "weft/sched/user_mode.hpp"
 #include "weft/topology/machine.hpp"
 #include "weft/unit/extension.hpp"
 
@@ -67,13 +68,39 @@ group::group(group_options options)
   timekeeper::enter_group();
   try {
     for (unsigned i = 0; i < wanted; ++i)
-      add_worker();
+      add_one();
   } catch (...) {
     for (auto& w : members_)
       stop_and_join(*w);
     timekeeper::leave_group();
+    end_watching();
     throw;
   }
+  watch_leaving();
+}
+
+// Threads of its workers leave them in the kernel, if somebody sees to it: once it has its kernel threads.
+void group::watch_leaving() const noexcept {
+  leaving_watcher* const watcher = watcher_of_leaving.load(std::memory_order_acquire);
+  if (watcher != nullptr && !simulation::is_active() && threads_leave(*this))
+    watcher->begin(*this);
+}
+
+namespace {
+
+void await(const std::atomic<unsigned>& outsiders) noexcept {
+  while (outsiders.load(std::memory_order_acquire) != 0) // acquire: pairs with outsider_is_done()
+    os::sleep_ns(50'000);
+}
+
+} // namespace
+
+// Whoever watches looks whether the process has workers still.
+void group::end_watching() noexcept {
+  members_.clear();
+  former_.clear();
+  if (leaving_watcher* const watcher = watcher_of_leaving.load(std::memory_order_acquire))
+    watcher->end();
 }
 
 group::~group() {
@@ -81,20 +108,21 @@ group::~group() {
     forget_members(); // their kernel threads are the parent's
     return;
   }
-  while (outsiders_.load(std::memory_order_acquire) != 0) // acquire: pairs with outsider_is_done()
-    os::sleep_ns(50'000);
+  await(outsiders_);
   for (auto& w : members_) {
     if (!w->on_primary_thread)
       w->call(stop_requested);
   }
   for (auto it = members_.rbegin(); it != members_.rend(); ++it)
     stop_and_join(**it);
+  await(outsiders_); // a thread may have left its worker before that saw that it shall stop
   for (auto& w : members_)
-    w->timers.move_to(timers_left_behind());
+    w->timing.queue.move_to(timers_left_behind());
   // The timekeeper may have found a timer here and be about to tell the group, under the lock of the list.
   for_each_worker([](worker&, void*) {}, nullptr);
   timekeeper::leave_group();
   delete waiting_source_.load(std::memory_order_acquire);
+  end_watching();
 }
 
 std::shared_ptr<pool> group::make_main_pool() const {
@@ -169,10 +197,16 @@ struct group::change {
 };
 
 worker& group::add_worker(std::shared_ptr<scheduler> with) {
+  worker& added = add_one(std::move(with));
+  watch_leaving();
+  return added;
+}
+
+worker& group::add_one(std::shared_ptr<scheduler> with) {
   std::lock_guard held(lock_);
   auto fresh = std::make_unique<worker>(*this, numbers_);
   fresh->front = options_.front;
-  fresh->rank = static_cast<unsigned>(members_.size());
+  fresh->activity.rank = static_cast<unsigned>(members_.size());
   auto mains = mains_;
   if (with == nullptr) {
     const bool own_pool = options_.pools != arrangement::one_pool && options_.pools != arrangement::custom;
@@ -287,8 +321,8 @@ void group::remove_worker() {
   stop_and_join(*leaving);
   // What was armed there and what stood in its pool goes to those who stay.
   worker& heir = *view_.load(std::memory_order_acquire)->front();
-  leaving->timers.move_to(heir.timers);
-  wake_before(heir.timers.earliest());
+  leaving->timing.queue.move_to(heir.timing.queue);
+  wake_before(heir.timing.queue.earliest());
   pool& left = leaving->main_scheduler->main_pool();
   if (steals()) {
     auto& deque = static_cast<deque_pool&>(left);
@@ -304,7 +338,8 @@ void group::resize(unsigned workers) {
   if (workers == 0)
     refuse(std::errc::invalid_argument, "weft: a group needs a worker");
   while (size() < workers)
-    add_worker();
+    add_one();
+  watch_leaving();
   while (size() > workers)
     remove_worker();
 }
@@ -350,8 +385,8 @@ void bind_here(worker& w) noexcept {
     if (error != 0)
       base::warn("worker %u stays unbound: error %d", w.number, error);
   }
-  if (::sched_getaffinity(0, sizeof w.affinity, &w.affinity) != 0)
-    w.affinity = {};
+  if (::sched_getaffinity(0, sizeof w.carried.affinity, &w.carried.affinity) != 0)
+    w.carried.affinity = {};
 }
 
 } // namespace
@@ -375,8 +410,7 @@ void* group::kernel_thread_main(void* argument) {
   os::name_this_kernel_thread(name);
   w.refresh_hot();
   w.run_loop();
-  if (w.on != w.home.get())
-    move_worker(w, *w.home);
+  go_home(w);
   w.end_lending();
   w.main_scheduler->stop(w);
   memory::remove_alternate_stack();
@@ -413,7 +447,7 @@ void group::stop_and_join(worker& w) noexcept {
   if (w.on_primary_thread)
     return release_primary(w);
   w.call(stop_requested);
-  if (w.simulated_by != nullptr)
+  if (w.simulation.runs_on != nullptr)
     return simulation::join(w);
   w.kernel_thread.join();
   w.own_stack.free();

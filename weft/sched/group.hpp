@@ -120,6 +120,9 @@ class WEFT_API group {
 
   // `w` leaves its home: the primary thread stays there, if it is `w`'s.
   static void primary_stays(worker& w) noexcept;
+  // The primary thread, which was away, has left its stack: whoever continues it comes to its home, if nobody
+  // is there.
+  static void primary_has_left() noexcept;
   // The calling thread is the primary one, on a worker that is not its own: a unit that it had called, on its
   // stack, was continued there and has ended. Switches: returns on its own worker.
   static void primary_goes_back() noexcept;
@@ -127,6 +130,8 @@ class WEFT_API group {
   [[nodiscard]] arrangement pools() const noexcept { return options_.pools; }
   // Whether its workers take what is ready on others.
   [[nodiscard]] bool has_thieves() const noexcept { return steals() && size() > 1; }
+  // Whether its workers are a front's.
+  [[nodiscard]] bool has_front() const noexcept { return options_.front != nullptr; }
 
   // What the calling code became where `primary_joins` was asked for; one for the process.
   [[nodiscard]] static descriptor& primary_unit() noexcept;
@@ -150,6 +155,9 @@ class WEFT_API group {
  private:
   friend struct worker;
 
+  worker& add_one(std::shared_ptr<scheduler> with = nullptr);
+  void watch_leaving() const noexcept;
+  void end_watching() noexcept;
   static void* kernel_thread_main(void* w);
   static void live_simulated(worker& w);
 
@@ -206,8 +214,8 @@ class WEFT_API group {
   void count_sources_locked() noexcept;
   // At most one worker polls at a time; returns how many events there were.
   int poll_sources() noexcept;
-  // (E4) A worker that had or could take the watch has left its search: if nobody watches or will look soon,
-  // one who sleeps is called to do so.
+  // Step E4 of the watch (park/README.md). A worker that had or could take it has left its search: if nobody
+  // watches or will look soon, one who sleeps is called to do so.
   void hand_watch_on() noexcept;
   // Handles what came during the caller's watch, and gives it up.
   void end_watch() noexcept;
@@ -244,7 +252,7 @@ class WEFT_API group {
   std::vector<std::shared_ptr<event_source>> sources_;
   std::atomic<unsigned> source_count_{0};
   std::atomic<sched::waiting_source*> waiting_source_{nullptr}; // owned
-  watch watch_;
+  park::watch watch_;
 };
 
 // The options' default number of workers: the affinity mask and the cgroup quota, whichever allows less.

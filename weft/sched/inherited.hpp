@@ -12,7 +12,7 @@ namespace weft::sched {
 // handlers. Switches: never.
 [[nodiscard]] inline preemption inherited_preemption() noexcept {
   worker_front& front = here();
-  return front.attention.any_relaxed(user_code) ? user_mode::behind(front).kind() : preemption::none;
+  return is_in_user_mode(front) ? user_mode::behind(front).kind() : preemption::none;
 }
 
 // Runs `u`, the running unit, which is cooperative until now: `operations` are its real ones. It is

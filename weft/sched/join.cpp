@@ -4,10 +4,12 @@
 #include <system_error>
 
 #include "weft/os/futex.hpp"
+#include "weft/sched/calls_units.hpp"
 #include "weft/sched/group.hpp"
+#include "weft/sched/leaving.hpp"
+#include "weft/sched/runtime_section.hpp"
 #include "weft/sched/simulation.hpp"
 #include "weft/sched/technique_join.hpp"
-#include "weft/sched/user_mode.hpp"
 #include "weft/unit/join_word.hpp"
 
 namespace weft::sched {
@@ -21,7 +23,7 @@ bool may_start(worker& w, const descriptor& u) {
          !arch::any(*w.exceptions);
 }
 
-bool start(worker& w, descriptor& u) {
+WEFT_CALLS_UNITS bool start(worker& w, descriptor& u) {
   const unit::technique_id t = u.technique();
   if (technique::called::possible && technique::called::includes(t)) {
     call_from_joiner(w, *w.current, u, t);
@@ -55,16 +57,16 @@ bool prefers_joiners_stack(const descriptor& u) noexcept {
 }
 
 // The same for any unit, and counts whether it left the stack on the way: that writes its context.
-[[maybe_unused]] void run_watched(worker& w, descriptor& u) {
+[[maybe_unused]] void run_sampled(worker& w, descriptor& u) {
   static char untouched;
   arch::idle_word(u.context) = &untouched;
   call_leaving(w, u, [](void* unit) {
     auto& self = *static_cast<descriptor*>(unit);
     technique::inline_join::call(self);
     worker& now = here(); // SWITCH: it may have moved
-    ++now.counters.watched;
+    ++now.recording.counters.watched;
     if (arch::idle_word(self.context) != &untouched)
-      ++now.counters.deviated;
+      ++now.recording.counters.deviated;
   });
 }
 
@@ -73,7 +75,7 @@ bool may_share_stack(const worker& w, const descriptor& u) noexcept {
 }
 
 // Runs `u`, which has been taken, on its joiner's stack. False: it cannot.
-bool host(worker& w, descriptor& u) {
+WEFT_CALLS_UNITS bool host(worker& w, descriptor& u) {
   if (!may_share_stack(w, u))
     return false;
   if (u.operations->end == nullptr) {
@@ -86,9 +88,9 @@ bool host(worker& w, descriptor& u) {
 }
 
 // A join whose worker has used up its decisions goes through the loop, so that others get their turn. Every
-// other one looks around here instead, and watches what becomes of the thread, at no cost to all the rest.
+// other one looks around here instead, and samples what becomes of the thread, at no cost to all the rest.
 // False: it is where it was, unless somebody moved it.
-bool watch(worker& w, descriptor& u) {
+bool sample(worker& w, descriptor& u) {
   if constexpr (!arch::has_marks)
     return false;
   if (w.budget >= 0 || (++w.expiries & 1) != 0)
@@ -98,12 +100,12 @@ bool watch(worker& w, descriptor& u) {
       !inline_join::may_host(w))
     return false;
   queue::intrusive_fifo::unlink(&u.link);
-  run_watched(w, u);
+  run_sampled(w, u);
   return true;
 }
 
-bool start_from_list(worker& w, descriptor& u) {
-  if (watch(w, u))
+WEFT_CALLS_UNITS bool start_from_list(worker& w, descriptor& u) {
+  if (sample(w, u))
     return true;
   if (w.attention.load_relaxed() != 0)
     return false;
@@ -121,7 +123,7 @@ bool start_from_list(worker& w, descriptor& u) {
 
 // Only from the owner's end. Where the decisions are used up it looks around here, and leaves only if
 // the turn of another one has come.
-bool start_from_deque(worker& w, descriptor& u) {
+WEFT_CALLS_UNITS bool start_from_deque(worker& w, descriptor& u) {
   if (!w.look_around_in_place() || w.attention.load_relaxed() != 0 || u.has(unit::slow_mask) ||
       !may_start(w, u) || !w.deque->pop_bottom_if(&u))
     return false;
@@ -143,7 +145,7 @@ void go_on_for_joiner(worker& w, descriptor& u) {
 }
 
 // Goes on with, or starts, a thread that is the joiner's now.
-bool run_taken(worker& w, descriptor& u) {
+WEFT_CALLS_UNITS bool run_taken(worker& w, descriptor& u) {
   if (u.has_started()) {
     go_on_for_joiner(w, u);
     return true;
@@ -165,15 +167,23 @@ bool go_on_with(worker& w, descriptor& u) {
   return true;
 }
 
+// Pools of the user's run behind frames of ours that keep the worker.
+[[gnu::noinline]] bool gives_to_joiners(const pool& p) {
+  return p.gives_to_joiners();
+}
+[[gnu::noinline]] bool take_out(pool& from, descriptor& u, worker& w) {
+  return from.remove(u, &w);
+}
+
 // A thread in a pool that others take from too. Not past a scheduler of the user's that runs above the loop.
-bool take_from_shared(worker& w, descriptor& u) {
+WEFT_CALLS_UNITS bool take_from_shared(worker& w, descriptor& u) {
   constexpr std::uint32_t no_obstacle = always_ask; // there is no hot pool
-  if ((w.attention.load_relaxed() & ~no_obstacle) != 0 || w.nesting != 0 || !w.stacked.empty())
+  if ((w.attention.load_relaxed() & ~no_obstacle) != 0 || w.nesting != 0 || !w.stacked.schedulers.empty())
     return false;
   pool* home = u.home;
-  if (home == nullptr || !u.is_plain() || !home->gives_to_joiners() || !serves(w, u) ||
+  if (home == nullptr || !u.is_plain() || !gives_to_joiners(*home) || !serves(w, u) ||
       w.budget.count_down() || w.current->has(unit::slow_mask) || arch::any(*w.exceptions) ||
-      !home->remove(u, &w))
+      !take_out(*home, u, w))
     return false;
   // Nobody else knows it from here on.
   if (u.is_plain() && run_taken(w, u))
@@ -182,7 +192,7 @@ bool take_from_shared(worker& w, descriptor& u) {
   return false;
 }
 
-bool run_inlined_from_deque(descriptor& u) {
+WEFT_CALLS_UNITS bool run_inlined_from_deque(descriptor& u) {
   worker& w = here();
   if (!inline_join::take_from_deque(w, u))
     return false;
@@ -244,6 +254,7 @@ void wait_for_end(descriptor& u);
 } // namespace
 
 void settle_after_inline_call() noexcept {
+  come_back_if_away(); // SWITCH
   worker& w = here();
   descriptor& self = *w.current;
   if (&self == &group::primary_unit() && !w.on_primary_thread) [[unlikely]] {
@@ -288,7 +299,7 @@ void join_tasklet_slowly(descriptor& u) {
   free_unit(here(), u);
 }
 
-bool start_by_join(descriptor& u) {
+WEFT_CALLS_UNITS bool start_by_join(descriptor& u) {
   const runtime_section in;
   worker& w = here();
   if (u.home.is(w.listed))
@@ -298,7 +309,7 @@ bool start_by_join(descriptor& u) {
   return take_from_shared(w, u);
 }
 
-void join_slowly(descriptor& u) {
+WEFT_CALLS_UNITS void join_slowly(descriptor& u) {
   const runtime_section in;
   if (!u.join.has_ended() && !run_inlined_from_deque(u) && !start_by_join(u))
     wait_for_end(u);
@@ -306,7 +317,7 @@ void join_slowly(descriptor& u) {
     release_kept_stack(u);
 }
 
-void join_elsewhere(descriptor& u) {
+WEFT_CALLS_UNITS void join_elsewhere(descriptor& u) {
   const runtime_section in;
   if (!u.join.has_ended() && !start_by_join(u))
     wait_for_end(u);

@@ -13,13 +13,16 @@
 #include "weft/memory/guard.hpp"
 #include "weft/memory/overflow.hpp"
 #include "weft/os/futex.hpp"
+#include "weft/sched/calls_units.hpp"
 #include "weft/sched/default_group.hpp"
 #include "weft/sched/direct.hpp"
 #include "weft/sched/exceptions_kept.hpp"
 #include "weft/sched/group.hpp"
+#include "weft/sched/join.hpp"
+#include "weft/sched/leaving.hpp"
 #include "weft/sched/requests.hpp"
+#include "weft/sched/runtime_section.hpp"
 #include "weft/sched/switch.hpp"
-#include "weft/sched/user_mode.hpp"
 #include "weft/unit/extension.hpp"
 
 namespace weft::sched {
@@ -66,12 +69,9 @@ void leave_now(worker& w, descriptor& self, arch::arrival_function then, void* a
   arch::swap_with(self.context, *w.loop, then, argument); // SWITCH: may resume on another worker
 }
 
-// Publishes the end of `u`. GONE: u, unless it was detached.
-void complete(worker& w, descriptor& u) noexcept {
-  u.state.finish();
-  const std::uintptr_t before = u.join.finish();
-  if (before == unit::join_word::none)
-    return;
+// The end of `u` as somebody waits for it, or nobody will. A function of its own: what it calls may be the
+// user's, and a frame of ours that keeps the worker must stand before it.
+[[gnu::noinline]] void tell_of_end(worker& w, descriptor& u, std::uintptr_t before) noexcept {
   if (before == unit::join_word::detached) {
     if (u.operations->discard != nullptr)
       u.operations->discard(u);
@@ -82,6 +82,14 @@ void complete(worker& w, descriptor& u) noexcept {
   } else {
     make_ready(*reinterpret_cast<descriptor*>(before));
   }
+}
+
+// Publishes the end of `u`. GONE: u, unless it was detached.
+void complete(worker& w, descriptor& u) noexcept {
+  u.state.finish();
+  const std::uintptr_t before = u.join.finish();
+  if (before != unit::join_word::none)
+    tell_of_end(w, u, before);
 }
 
 // Continues with `next`, or with whatever there is; the running thread has ended and its stack is the newest
@@ -124,6 +132,7 @@ void complete(worker& w, descriptor& u) noexcept {
 
 // `next`: what runs then; null: the worker chooses.
 [[noreturn, gnu::noinline]] void end_thread_slowly(descriptor* next = nullptr) noexcept {
+  come_back_if_away(); // SWITCH
   descriptor& u = *here().current;
   if (u.has(unit::extended))
     memory::verify_canary(*u.stack); // while the name is still there; giving the stack back looks again
@@ -138,7 +147,7 @@ void complete(worker& w, descriptor& u) noexcept {
   if (u.has(unit::supplied_stack) || unit::keeps_stack(u.technique()) || w.attention.any_relaxed(simulated) ||
       (u.operations->discard != nullptr && u.join.is_detached()))
     end_on_loop(w, u);
-  w.stacks.free(std::exchange(u.stack, nullptr));
+  w.caches.stacks.free(std::exchange(u.stack, nullptr));
   complete(w, u);
   continue_elsewhere(w);
 }
@@ -157,7 +166,7 @@ bool takes_any_stack(const descriptor& next) noexcept {
 [[noreturn, gnu::noinline]] void end_before_join(worker& w, descriptor& u) noexcept {
   if (!ends_unnoticed(w, u)) [[unlikely]]
     end_thread_slowly();
-  w.stacks.free_default(std::exchange(u.stack, nullptr));
+  w.caches.stacks.free_default(std::exchange(u.stack, nullptr));
   complete(w, u);
   continue_elsewhere(w);
 }
@@ -176,7 +185,7 @@ namespace {
 [[noreturn, gnu::always_inline]] inline void end_for(worker& w, descriptor& u, descriptor& waiter) noexcept {
   if (!u.is_plain() || !serves(w, waiter)) [[unlikely]]
     end_thread_slowly();
-  w.stacks.free_default(std::exchange(u.stack, nullptr));
+  w.caches.stacks.free_default(std::exchange(u.stack, nullptr));
   u.state.finish();
   u.join.finish_for_committed(); // GONE: u
   waiter.state.start_running();
@@ -199,17 +208,17 @@ namespace {
 // Publishes the end of `u`, whose stack goes to the next thread if that is one that may have it. Does not
 // come back otherwise.
 descriptor& hand_stack_on(worker& w, descriptor& u) noexcept {
-  if (!ends_unnoticed(w, u) || !w.stacks.may_hand_on(*u.stack))
+  if (!ends_unnoticed(w, u) || !w.caches.stacks.may_hand_on(*u.stack))
     end_before_join(w, u);
   memory::stack_record* const mine = std::exchange(u.stack, nullptr);
-  w.stacks.free_default(mine); // first: who sees the end may count stacks
-  complete(w, u);              // GONE: u
+  w.caches.stacks.free_default(mine); // first: who sees the end may count stacks
+  complete(w, u);                     // GONE: u
   descriptor* const next = w.handed == nullptr ? w.pick_quickly() : nullptr;
   if (next == nullptr || next->has_started() || !takes_any_stack(*next))
     continue_with(w, next);
-  memory::stack_record* const stack = w.stacks.allocate();
+  memory::stack_record* const stack = w.caches.stacks.allocate();
   WEFT_ASSERT(stack == mine, "the stack that was freed last is the first to be taken");
-  ++w.counters.handed_on;
+  ++w.recording.counters.handed_on;
   stack->owner = next;
   next->stack = stack;
   next->state.start_running();
@@ -219,7 +228,7 @@ descriptor& hand_stack_on(worker& w, descriptor& u) noexcept {
 
 } // namespace
 
-void worker_for_techniques::end_returned() {
+WEFT_CALLS_UNITS void worker_for_techniques::end_returned() {
   for (;;) {
     worker& w = sched::here();
     descriptor& u = *w.current;
@@ -248,6 +257,7 @@ descriptor* host() noexcept {
 } // namespace
 
 void end_now() noexcept {
+  come_back_if_away(); // SWITCH
   forget_exceptions();
   if (descriptor* joiner = host())
     arch::restore(joiner->context);
@@ -255,18 +265,19 @@ void end_now() noexcept {
 }
 
 void end_to_taken(descriptor& next) noexcept {
+  come_back_if_away(); // SWITCH
   forget_exceptions();
   worker& w = here();
   if (descriptor* joiner = host()) {
     w.handed = &next;
     w.current = &w.loop_unit;
-    arch::restore_with(
-        *w.loop, [](void* u) { make_ready(*static_cast<descriptor*>(u)); }, joiner);
+    arch::restore_with(*w.loop, [](void* u) { make_ready(*static_cast<descriptor*>(u)); }, joiner);
   }
   end_thread_slowly(&next);
 }
 
-void end_hosted(descriptor& u) noexcept {
+[[gnu::noinline]] void end_hosted(descriptor& u) noexcept {
+  come_back_if_away(); // SWITCH
   if (u.has(unit::extended))
     unit::drop_extension(u);
   if (u.has(unit::ends_process))
@@ -295,37 +306,6 @@ void leave(arch::arrival_function then, void* argument) {
   w.note(trace::event::stop_wait, &self);
   const exceptions_kept kept(w);
   leave_now(w, self, then, argument);
-}
-
-bool can_leave_to(const descriptor& next) noexcept {
-  const runtime_section in;
-  worker& w = here();
-  // In a simulation what runs on the way could not be left.
-  return (w.attention.load_relaxed() & (not_a_worker | simulated)) == 0 &&
-         w.current->kind() == unit::kind_thread && serves(w, next) && !next.has(unit::slow_mask);
-}
-
-bool leave_to_if(descriptor& next, arch::conditional_function then, void* argument) {
-  const runtime_section in;
-  worker& w = here();
-  if (w.budget.count_down()) [[unlikely]]
-    w.look_around(); // does not switch: the caller may have taken `next` out of a list
-  descriptor& self = *w.current;
-  const exceptions_kept kept(w);
-  self.state.block();
-  next.state.start_running();
-  w.note(trace::event::stop_wait, &self);
-  w.note(trace::event::run, &next);
-  w.current = &next;
-  const bool left =
-      arch::cond_swap(self.context, next.context, then, argument); // SWITCH: may resume on another worker
-  worker& now = here();
-  if (!left) {
-    next.state.block();
-    self.state.start_running();
-    now.current = &self;
-  }
-  return left;
 }
 
 void refuse_fork() {
@@ -363,21 +343,6 @@ void look_around() {
     return yield_slowly();
   w.budget = -1;
   w.look_around();
-}
-
-void leave_to(descriptor& next, arch::arrival_function then, void* argument) {
-  struct always {
-    arch::arrival_function then;
-    void* argument;
-  } a{then, argument};
-  leave_to_if(
-      next,
-      [](void* p) {
-        const always copy = *static_cast<always*>(p); // `then` may publish the frame that holds it
-        copy.then(copy.argument);
-        return true;
-      },
-      &a);
 }
 
 void make_ready(descriptor& u) {
@@ -440,10 +405,10 @@ void yield_preempted(bool pinned, bool by_tick) {
   w.stop_counting();
   w.current = &w.loop_unit;
   w.pick_oldest = true;
-  w.left_by_tick = by_tick;
+  w.preemption.left_by_tick = by_tick;
   w.budget -= 1;
   if (by_tick) {
-    ++w.preempted;
+    ++w.preemption.preempted;
     w.budget = -1; // the loop looks at timers: for this worker it may be the only visit in a long time
   }
   const arch::arrival_function then =
@@ -467,8 +432,7 @@ void yield_to_loop() {
     w.stop_counting();
     w.current = &w.loop_unit;
     w.pick_oldest = true;
-    arch::swap_with(
-        self.context, *w.loop, [](void* u) { put_back(*static_cast<descriptor*>(u)); }, &self);
+    arch::swap_with(self.context, *w.loop, [](void* u) { put_back(*static_cast<descriptor*>(u)); }, &self);
     // SWITCH: may have resumed on another worker
   }
   act_on_requests(); // may unwind: what was caught before is back
@@ -515,8 +479,7 @@ bool yield_in_shared(worker& w) {
     return true;
   }
   self.state.block();
-  replace(
-      w, self, *next, fresh, [](void* u) { put_back(*static_cast<descriptor*>(u)); }, &self);
+  replace(w, self, *next, fresh, [](void* u) { put_back(*static_cast<descriptor*>(u)); }, &self);
   act_on_requests();
   return true;
 }

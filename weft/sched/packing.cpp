@@ -64,15 +64,15 @@ packing_scheduler::packing_scheduler(std::vector<std::shared_ptr<pool>> pools, u
 descriptor* packing_scheduler::next(worker& here) {
   here.stop_counting(); // of one that made way for another without the loop
   descriptor* u = take(here);
-  here.planned_tick.store_relaxed(0);
-  here.unhurried_until.store_relaxed(0);
+  here.preemption.planned_tick.store_relaxed(0);
+  here.preemption.unhurried_until.store_relaxed(0);
   // One that goes on; one that starts says so itself.
   packed_thread* const t = u != nullptr ? board_.find(u) : nullptr;
   if (t != nullptr) {
     const deadline now = os::now_ns();
     here.count_time(t->spent, now);
     if (t->expected != 0)
-      here.unhurried_until.store_relaxed(now + with_grace(t->expected));
+      here.preemption.unhurried_until.store_relaxed(now + with_grace(t->expected));
   }
   return u;
 }
@@ -124,19 +124,19 @@ void packing_scheduler::begin(worker& here, packed_thread& t) noexcept {
   const bool cut = t.place.slice != 0 && t.place.worker == rank_;
   if (cut)
     here.current->home = &pool_of(t.place.second);
-  here.unhurried_until.store_relaxed(now + with_grace(t.expected));
+  here.preemption.unhurried_until.store_relaxed(now + with_grace(t.expected));
   if (!cut)
     return;
   const deadline at = now + t.place.slice;
-  here.planned_tick.store_relaxed(at);
+  here.preemption.planned_tick.store_relaxed(at);
   if (ticker* ticks = ticker_of_process.load(std::memory_order_acquire))
     ticks->look_by(at);
 }
 
 void packing_scheduler::end(worker& here) noexcept {
   here.stop_counting();
-  here.planned_tick.store_relaxed(0);
-  here.unhurried_until.store_relaxed(0);
+  here.preemption.planned_tick.store_relaxed(0);
+  here.preemption.unhurried_until.store_relaxed(0);
 }
 
 } // namespace weft::sched

@@ -11,7 +11,7 @@
 #include "weft/os/futex.hpp"
 #include "weft/sched/group.hpp"
 #include "weft/sched/priority.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/sched/runtime_section.hpp"
 #include "weft/sched/worker.hpp"
 
 namespace weft::sched {
@@ -167,14 +167,16 @@ void pool::publish_servers(std::unique_ptr<server_list> list) noexcept {
 
 void pool::wake_one() noexcept {
   if (const server_list* workers = servers())
-    choose_sleeper(*workers | std::views::transform([](worker* w) { return &w->spot; })).finish();
+    park::choose_sleeper(*workers | std::views::transform([](worker* w) {
+      return &w->parking.spot;
+    })).finish();
 }
 
 // --- owned_fifo ---
 
 void owned_fifo::insert(descriptor& u) noexcept {
   mark_contained(u);
-  if (here().waking) [[unlikely]]
+  if (here().timing.waking) [[unlikely]]
     list_.list.push_front(&u.link);
   else
     list_.list.push_back(&u.link);
@@ -302,7 +304,7 @@ void shared_pool::do_push(descriptor& u) {
   mark_contained(u);
   switch (order_) {
   case order::fifo:
-    if (on_worker() && here().waking)
+    if (on_worker() && here().timing.waking)
       list_.push_front(&u.link);
     else
       list_.push_back(&u.link);
@@ -399,7 +401,7 @@ descriptor* deque_pool::do_pop(worker& here) {
 }
 
 descriptor* deque_pool::do_steal(worker& thief) {
-  ++thief.counters.steal_attempts;
+  ++thief.recording.counters.steal_attempts;
   if (auto taken = deque_->steal(); taken.item != nullptr)
     return taken.item;
   return unit_of(inbox_.pop_front());

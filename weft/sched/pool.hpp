@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "weft/base/export.hpp"
+#include "weft/park/parking.hpp"
 #include "weft/queue/chase_lev_deque.hpp"
 #include "weft/queue/intrusive_fifo.hpp"
 #include "weft/queue/locked_fifo.hpp"
 #include "weft/queue/mpsc_inbox.hpp"
 #include "weft/queue/priority_buckets.hpp"
-#include "weft/sched/parking.hpp"
 #include "weft/unit/descriptor.hpp"
 
 namespace weft::sched {
@@ -146,7 +146,7 @@ class WEFT_API pool {
     return units_by_owner_ + units_by_others_.load_acquire();
   }
 
-  sleepers& waiting_workers() noexcept { return sleepers_; }
+  park::sleepers& waiting_workers() noexcept { return sleepers_; }
 
   // Called when a scheduler that lists this pool starts or stops on a worker. Errors: std::system_error
   // (operation_not_permitted) if a second worker attaches to a pool with a single consumer.
@@ -196,7 +196,7 @@ class WEFT_API pool {
   // Plain: compilers do not fold a relaxed load, an addition and a relaxed store into one instruction.
   std::int64_t units_by_owner_ = 0;
   base::atomic<std::int64_t> units_by_others_{0};
-  sleepers sleepers_;
+  park::sleepers sleepers_;
   // Replaced as a whole; old lists live until the pool dies, since a push may still read one. Attaching is
   // rare.
   base::atomic<const server_list*> servers_{nullptr};

@@ -11,6 +11,7 @@
 #include "weft/memory/overflow.hpp"
 #include "weft/sched/group.hpp"
 #include "weft/sched/inspection.hpp"
+#include "weft/sched/leaving.hpp"
 #include "weft/sched/simulation.hpp"
 #include "weft/sched/switch.hpp"
 #include "weft/unit/extension.hpp"
@@ -27,8 +28,10 @@ struct primary_thread {
   arch::context stays{}; // its own, while its worker is on another kernel thread
   // Between `host` and a worker to which a unit that the primary thread had called took its frames along.
   base::spin_lock lock;
-  bool is_elsewhere = false; // it runs on such a worker, and leaves at once: the context is that one's
-  bool needs_gate = false;   // `host` has left its home, or may have
+  // It runs on such a worker, or comes back from where it was without one, and leaves at once: the context is
+  // its own until it has.
+  bool is_elsewhere = false;
+  bool needs_gate = false; // `host` has left its home, or may have
 };
 
 primary_thread& primary() noexcept {
@@ -52,7 +55,7 @@ void put_aside(Context& to, const Context& from) noexcept {
 // Whoever continues it from now on comes to the home of `host` first.
 void make_gate(primary_thread& p, const worker& host) noexcept {
   put_aside(p.stays, p.unit.context);
-  host.home->make_gate(p.unit.context, &p.stays);
+  host.carried.home->make_gate(p.unit.context, &p.stays);
 }
 
 } // namespace
@@ -60,7 +63,7 @@ void make_gate(primary_thread& p, const worker& host) noexcept {
 void group::adopt_primary(worker& w) {
   constexpr std::size_t loop_stack = 256
                                      << 10; // user-written schedulers, tasklets and event sources run on it
-  memory::stack_record* below = w.stacks.allocate(loop_stack);
+  memory::stack_record* below = w.caches.stacks.allocate(loop_stack);
   void* low = nullptr;
   std::size_t size = 0;
   if (below == nullptr || os::this_kernel_thread_stack(&low, &size) != 0) {
@@ -76,7 +79,7 @@ void group::adopt_primary(worker& w) {
   p.stack.size = size;
   p.stack.owner = &p.unit;
   p.stack.inline_floor =
-      memory::stack_options::inline_floor(p.stack.low, w.stacks.depot().options().inline_need());
+      memory::stack_options::inline_floor(p.stack.low, w.caches.stacks.depot().options().inline_need());
   p.unit.stack = &p.stack;
   p.host = &w;
   arch::sanitizer::adopt_native(p.unit.context.fiber);
@@ -119,8 +122,10 @@ descriptor& group::primary_unit() noexcept {
 
 bool group::send_primary_home(worker& w, descriptor& u) noexcept {
   primary_thread& p = primary();
-  if (&u == &p.unit && w.on_primary_thread && w.on != w.home.get())
-    move_worker(w, *w.home); // it had come to a spare by the end of a call
+  // It had come to a spare by the end of a call, or since a thread that waits in the kernel has its home.
+  if (&u == &p.unit && w.on_primary_thread && w.carried.on != w.carried.home.get() &&
+      w.carried.home->is_free_home())
+    move_worker(w, *w.carried.home);
   if (&u != &p.unit || w.on_primary_thread || p.host->threads_schedule.load(std::memory_order_relaxed))
     return false;
   p.host->local.push(u);
@@ -140,8 +145,22 @@ void group::primary_stays(worker& w) noexcept {
     p.needs_gate = true;
     return;
   }
-  if (!w.home->is_gate(p.unit.context) && !arch::is_mark(p.unit.context))
+  if (!w.carried.home->is_gate(p.unit.context) && !arch::is_mark(p.unit.context))
     make_gate(p, w);
+}
+
+void primary_comes_back() noexcept {
+  primary_thread& p = primary();
+  const std::scoped_lock held(p.lock);
+  p.is_elsewhere = true;
+}
+
+// It was away on the kernel thread whose stack it has, or on a spare, and waits for its worker.
+void group::primary_has_left() noexcept {
+  primary_thread& p = primary();
+  const std::scoped_lock held(p.lock);
+  p.is_elsewhere = false;
+  make_gate(p, *p.host);
 }
 
 // Its own worker may leave home at any moment of this, and would take a context that is half saved for one
@@ -152,7 +171,7 @@ void group::primary_goes_back() noexcept {
   {
     const std::scoped_lock held(p.lock);
     p.is_elsewhere = true;
-    p.needs_gate = p.host->home->is_gate(p.unit.context);
+    p.needs_gate = p.host->carried.home->is_gate(p.unit.context);
   }
   leave(
       [](void*) {
@@ -169,7 +188,7 @@ void group::primary_goes_back() noexcept {
 }
 
 void group::free_primary(worker& w) noexcept {
-  if (w.on_primary_thread && w.home->is_gate(primary().unit.context))
+  if (w.on_primary_thread && w.carried.home->is_gate(primary().unit.context))
     put_aside(primary().unit.context, primary().stays);
 }
 
@@ -185,15 +204,14 @@ void group::forget_waiting_primary() noexcept {
 
 // The primary thread becomes a plain kernel thread again.
 void group::release_primary(worker& w) noexcept {
-  if (w.on != w.home.get())
-    move_worker(w, *w.home);
+  go_home(w);
   descriptor& unit = primary().unit;
   unit::drop_extension(unit);
   w.end_lending();
   w.dismiss_lodgers();
   w.main_scheduler->stop(w); // its pools may outlive this group
   if (w.loop_stack != nullptr)
-    w.stacks.free(w.loop_stack);
+    w.caches.stacks.free(w.loop_stack);
   memory::remove_alternate_stack();
   set_here(nullptr);
   simulation::adopt(nullptr);

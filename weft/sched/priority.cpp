@@ -59,7 +59,7 @@ bool class_pool::pusher_leaves() noexcept {
   if (!on_worker() || w.current->home == nullptr || user_mode::of(*w.current) == nullptr)
     return false;
   return w.current->home->priority_class() > priority_class() && is_served_by(w) &&
-         w.kicked.exchange_acq_rel(1) == 0;
+         w.preemption.kicked.exchange_acq_rel(1) == 0;
 }
 
 void class_pool::kick() noexcept {
@@ -73,20 +73,21 @@ void class_pool::kick() noexcept {
     return;
   // Whoever is idle is woken by the push, or looks again before it sleeps. (K3) has the rest.
   if (std::any_of(workers->begin(), workers->end(),
-                  [](const worker* w) { return w->spot.load() != idle_state::active; }))
+                  [](const worker* w) { return w->parking.spot.load() != park::idle_state::active; }))
     return;
   if (empty())
     return; // one that was idle has it by now
   if (pusher_leaves())
     return;
   for (worker* w : *workers) {
-    if (w->user_mode_serial.load_relaxed() == 0)
+    if (w->preemption.user_mode_serial.load_relaxed() == 0)
       continue; // in the runtime, where it will look; or cooperative
     // For its next tick, should the kick be lost, or be for one of its own class.
-    if (!w->others_wait.equals_relaxed(waiting::somebody))
-      w->others_wait.store_relaxed(waiting::somebody);
+    if (!w->preemption.others_wait.equals_relaxed(waiting::somebody))
+      w->preemption.others_wait.store_relaxed(waiting::somebody);
     // One that was kicked and has not come back is on its way already.
-    if (w->user_mode_class.load_relaxed() > pushed && w->kicked.exchange_acq_rel(1) == 0)
+    if (w->preemption.user_mode_class.load_relaxed() > pushed &&
+        w->preemption.kicked.exchange_acq_rel(1) == 0)
       return kick_now(*w);
   }
 }
@@ -96,10 +97,11 @@ void kick_owner(worker& w) noexcept {
   if (kick_now == nullptr)
     return;
   base::full_fence(); // (K1)
-  if (w.user_mode_serial.load_relaxed() == 0 || w.user_mode_class.load_relaxed() == high_class)
+  if (w.preemption.user_mode_serial.load_relaxed() == 0 ||
+      w.preemption.user_mode_class.load_relaxed() == high_class)
     return;
-  w.others_wait.store_relaxed(waiting::somebody);
-  if (w.kicked.exchange_acq_rel(1) == 0)
+  w.preemption.others_wait.store_relaxed(waiting::somebody);
+  if (w.preemption.kicked.exchange_acq_rel(1) == 0)
     kick_now(w);
 }
 
@@ -150,7 +152,7 @@ pool* class_scheduler::pool_of_pinned(const descriptor& u) const noexcept {
 }
 
 descriptor* class_scheduler::next_oldest(worker& here) {
-  const bool by_tick = std::exchange(here.left_by_tick, false);
+  const bool by_tick = std::exchange(here.preemption.left_by_tick, false);
   return pick(here, by_tick ? turn::of_high : turn::of_all);
 }
 
@@ -208,8 +210,8 @@ unsigned class_of(const descriptor& u) noexcept {
 
 bool enters_user_mode(worker& w, const descriptor& u) noexcept {
   const unsigned c = class_of(u);
-  w.kicked.store_relaxed(0);
-  w.user_mode_class.store_relaxed(c);
+  w.preemption.kicked.store_relaxed(0);
+  w.preemption.user_mode_class.store_relaxed(c);
   if (c == high_class)
     return false;
   base::full_fence(); // (K2) what runs, then who waits; pairs with (K1)
@@ -219,7 +221,7 @@ bool enters_user_mode(worker& w, const descriptor& u) noexcept {
 // Those of the low class have no turns: the thread would be the next again.
 bool others_wait_in_classes(worker& w) noexcept {
   const unsigned c = class_of(*w.current);
-  return w.timers.size() != 0 || waits_below(w, c == high_class ? high_class + 1 : c);
+  return w.timing.queue.size() != 0 || waits_below(w, c == high_class ? high_class + 1 : c);
 }
 
 // (K3) Whoever pushed while this worker searched has kicked nobody. It takes one unit; for each of the rest

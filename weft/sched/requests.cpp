@@ -61,7 +61,7 @@ void apply_migration(descriptor& u) noexcept {
         ~std::uint64_t{unit::migration_requested}); // last: migrate_to_and_wait() looks at it alone
   }
   if (on_worker()) {
-    ++here().counters.migrations;
+    ++here().recording.counters.migrations;
     here().note(trace::event::migrate, &u);
   }
   if (m.callback != nullptr)

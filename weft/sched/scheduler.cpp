@@ -11,9 +11,9 @@
 
 namespace weft::sched {
 void note_steal(worker& thief, const descriptor& u, const pool& victim) noexcept {
-  ++thief.counters.steals;
+  ++thief.recording.counters.steals;
   const worker* owner = victim.owner();
-  thief.note(trace::event::steal, &u, owner != nullptr ? owner->recorder.track() : trace::no_track);
+  thief.note(trace::event::steal, &u, owner != nullptr ? owner->recording.recorder.track() : trace::no_track);
 }
 
 scheduler::scheduler(std::vector<std::shared_ptr<pool>> pools) : pools_(std::move(pools)) {

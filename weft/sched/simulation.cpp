@@ -365,7 +365,7 @@ void simulator::start(worker& w, void (*life)(worker&)) {
   t->serves = &w;
   t->life = life;
   t->current = &front_of_others();
-  w.simulated_by = t.get();
+  w.simulation.runs_on = t.get();
   arch::make(t->context, static_cast<std::byte*>(t->memory) + guard + stack_bytes, stack_bytes, &entry,
              t.get());
   add(std::move(t));
@@ -395,7 +395,7 @@ void simulator::end(virtual_thread& self) noexcept {
 }
 
 void simulator::join(worker& w) noexcept {
-  virtual_thread* const t = std::exchange(w.simulated_by, nullptr);
+  virtual_thread* const t = std::exchange(w.simulation.runs_on, nullptr);
   while (t->ended.load_acquire() == 0)
     os::futex_wait(&t->ended, 0);
   std::erase_if(threads_, [t](const auto& other) { return other.get() == t; });

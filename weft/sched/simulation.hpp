@@ -11,12 +11,19 @@
 
 #include "weft/base/export.hpp"
 #include "weft/base/virtual_kernel.hpp"
+#include "weft/sched/decision_count.hpp"
 #include "weft/sched/timer_queue.hpp"
 
 namespace weft::sched {
 
 struct worker;
 class virtual_thread;
+
+// Of a worker. Ownership: the worker.
+struct simulated_worker {
+  virtual_thread* runs_on = nullptr;     // null for worker 0 and where nothing is simulated
+  std::int32_t budget = decision_budget; // the worker's own is used up at all times
+};
 
 struct simulation {
   // Where a choice was made: what the trace tells, and part of the schedule's hash.

@@ -4,7 +4,9 @@
 // without a stack of their own.)
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "weft/sched/scheduler.hpp"
 #include "weft/unit/descriptor.hpp"
@@ -12,6 +14,13 @@
 namespace weft::sched {
 
 struct worker;
+
+// Of a worker: schedulers that were pushed into pools, innermost last. Ownership: the worker.
+struct stacked_schedulers {
+  std::vector<std::shared_ptr<scheduler>> schedulers;
+  std::vector<descriptor*> units; // theirs, same order
+  std::int32_t budget = 0;        // decisions before the one below has a turn
+};
 
 // Makes a unit of `child` and pushes it into `into`. It ends, and can be joined, when the pools of `child`
 // were found empty. Contexts: all but signal handlers. Switches: never. Errors: std::bad_alloc;

@@ -17,10 +17,12 @@
 #include "weft/base/knob.hpp"
 #include "weft/os/kernel_thread.hpp"
 #include "weft/os/task_file.hpp"
+#include "weft/park/stillness.hpp"
 #include "weft/sched/group.hpp"
 #include "weft/sched/inspection.hpp"
 #include "weft/sched/simulation.hpp"
 #include "weft/sched/simulation_report.hpp"
+#include "weft/sched/ticker.hpp"
 #include "weft/sched/worker.hpp"
 
 namespace weft::sched {
@@ -37,25 +39,32 @@ constinit std::atomic<bool> was_said{false};
 
 struct workers_seen {
   static constexpr unsigned most = 1024; // of more it is not worth to say anything
-  bool all_parked = true;
+  park::look_at_rest rest;
+  bool all_wait = true; // parked, and nobody asks for one, and no time or event will wake one
   unsigned count = 0;
   int kernel_threads[most] = {};
 };
 
-// Contexts: under the lock of the list of workers.
+// What a worker wrote before it stood still is seen behind rest.see(), its limit and its home among that; the
+// caller stands on its own kernel thread. Contexts: under the lock of the list of workers.
 void see(worker& w, void* argument) noexcept {
   auto& seen = *static_cast<workers_seen*>(argument);
   if (w.ended.load(std::memory_order_acquire))
     return;
-  const idle_state s = w.spot.load();
-  const bool is_parked = s == idle_state::parked || s == idle_state::watching;
+  const bool is_caller = &w == &here();
+  const bool is_still = seen.rest.see(w.parking.spot, w.parking.stillness, is_caller);
   const bool is_asked = (w.attention.load_relaxed() & ~standing_attention) != 0;
-  if (!is_parked || is_asked || w.sleeps_until.load_relaxed() != no_deadline || w.on_idle != nullptr ||
-      seen.count == workers_seen::most || !w.owner_group.nothing_can_come()) {
-    seen.all_parked = false;
+  if (!seen.rest.all_are_parked() || is_asked || w.timing.sleeps_until.load_relaxed() != no_deadline ||
+      w.on_idle != nullptr || seen.count + 2 > workers_seen::most || !w.owner_group.nothing_can_come()) {
+    seen.all_wait = false;
     return;
   }
-  seen.kernel_threads[seen.count++] = w.kernel_thread_id.load_relaxed();
+  if (!is_caller && !is_still)
+    return;
+  const int on = w.carried.kernel_thread_id.load_relaxed(), home = w.carried.home->kernel_id();
+  seen.kernel_threads[seen.count++] = on;
+  if (home != on) // its worker has gone elsewhere, and left nobody there: that would be an outsider
+    seen.kernel_threads[seen.count++] = home;
 }
 
 bool is_worker(const workers_seen& seen, int id) noexcept {
@@ -66,13 +75,14 @@ bool is_worker(const workers_seen& seen, int id) noexcept {
   return false;
 }
 
-// Three of Weft's own that wake nobody; the timekeeper only where timers are armed, and then some worker does
-// not sleep for good. Whoever else bears the name of one got it from its creator, and these
-// create none.
+// Those of Weft's own that wake nobody; the timekeeper only where timers are armed, and then some worker does
+// not sleep for good; a spare that runs a thread without a worker is an outsider of the thread's group.
+// Whoever else bears the name of one got it from its creator, and these create none.
 bool wakes_nobody(int id) noexcept {
   char name[32];
   static_cast<void>(os::read_task_file(id, "comm", name));
-  for (const char* own : {"weft-monitor\n", "weft-control\n", "weft-time\n"}) {
+  for (const char* own :
+       {"weft-monitor\n", "weft-control\n", "weft-time\n", "weft-creator\n", "weft-spare\n"}) {
     if (std::strcmp(name, own) == 0)
       return true;
   }
@@ -115,7 +125,9 @@ bool has_handlers() noexcept {
     default:
       break;
     }
-    struct sigaction now {};
+    if (number == signal_of_ticks.load_relaxed())
+      continue;
+    struct sigaction now{};
     if (::sigaction(number, nullptr, &now) == 0 && now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN)
       return true;
   }
@@ -140,13 +152,14 @@ void speak() noexcept {
 bool standstill::look() noexcept {
   if (what_to_do.get() == off || was_said.load(std::memory_order_relaxed) || simulation::is_active())
     return false;
-  workers_seen seen;
-  for_each_worker(&see, &seen);
+  workers_seen first, second;
+  for_each_worker(&see, &first);
   // Who is not parked yet looks when he is.
-  if (!seen.all_parked || has_handlers())
+  if (!first.all_wait || has_handlers())
     return false;
-  if (!only_workers(seen))
-    return true; // some end by and by
+  for_each_worker(&see, &second);
+  if (!second.all_wait || !second.rest.confirms(first.rest) || !only_workers(second))
+    return true; // some are about to sleep, or to go on; some end by and by
   speak();
   return false;
 }

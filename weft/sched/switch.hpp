@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The paths that decide what Weft costs: create, yield, yield_to, join. Inlined into the caller, so that the
-// compiler saves only what is live at the switch. Each has a slow twin in lifecycle.cpp or join.cpp for all
-// that is rare.
+// The paths that decide what Weft costs: create, yield, yield_to; join.hpp has the join. Inlined into the
+// caller, so that the compiler saves only what is live at the switch. Each has a slow twin in lifecycle.cpp
+// for all that is rare.
 //
 // Exceptions: the C++ run time keeps "what is caught now" and "how many fly" per kernel thread. A thread that
 // leaves while either is non-zero goes the slow way, which keeps them with the thread.
@@ -32,7 +32,7 @@ struct worker_for_techniques : worker {
   static descriptor& front_of_list() noexcept { return descriptor::from(*sched::here().fifo->first()); }
 };
 
-// --- slow twins (lifecycle.cpp, join.cpp) ---
+// --- slow twins (lifecycle.cpp) ---
 WEFT_API void yield_slowly();
 WEFT_API void yield_to_slowly(descriptor& target);
 // Nothing else is ready here: a look around from time to time, so that a caller who spins does not stop the
@@ -45,16 +45,6 @@ WEFT_API void suspend_to_slowly(descriptor& target);
 WEFT_API void yield_to_unstarted(descriptor& next);
 // Makes the unit ready that has just left its stack.
 WEFT_API void republish(void* u);
-WEFT_API void join_slowly(descriptor& u);
-// As join(), but `u` does not run on the caller's stack. Its end is published.
-WEFT_API void join_elsewhere(descriptor& u);
-// A join that starts `u`, which stands in this worker's own list, at the end of its deque or in a pool that
-// gives units to joiners, as its technique says, or goes on with it: true when it did, and `u` has ended.
-// False: nothing has changed but the budget of decisions, and its place in a pool of the last kind.
-WEFT_API bool start_by_join(descriptor& u);
-WEFT_API void join_tasklet_slowly(descriptor& u);
-// What a unit that has been joined or is detached may have kept until now: C-Full's and C-RoC's stack.
-WEFT_API void release_kept_stack(descriptor& u) noexcept;
 // Takes the stack that an eager technique has from its creation on, if the caller is a worker and memory
 // suffices; else it takes it when it starts, as a lazy one. Before `u` is in a pool.
 WEFT_API void reserve_stack(descriptor& u) noexcept;
@@ -125,7 +115,7 @@ void yield_preempted(bool pinned, bool by_tick = true);
 // pools, which nobody serves once they were found empty.
 [[gnu::always_inline]] inline bool serves(const worker& w, const descriptor& u) noexcept {
   const bool serves_home = u.home.is(w.hot) || (w.hot != nullptr && u.home->same_family(*w.hot)) ||
-                           (u.home->owned_by(w) && w.stacked.empty());
+                           (u.home->owned_by(w) && w.stacked.schedulers.empty());
   return serves_home &&
          (!u.has(unit::not_cancellable) || w.on_primary_thread); // the primary thread does not move
 }
@@ -223,7 +213,7 @@ void yield_preempted(bool pinned, bool by_tick = true);
 // On a kernel thread that is no worker, `w` is a front without caches: no slab belongs to it, so
 // free_unit_slowly() is called.
 [[gnu::always_inline]] inline void free_unit(worker& w, descriptor& u) noexcept {
-  if (!w.descriptors.free_here(&u)) [[unlikely]]
+  if (!w.caches.descriptors.free_here(&u)) [[unlikely]]
     free_unit_slowly(u);
 }
 
@@ -256,7 +246,7 @@ void yield_preempted(bool pinned, bool by_tick = true);
 
 // A descriptor to fill; `w` is a worker with a hot pool.
 [[gnu::always_inline]] inline descriptor& allocate_unit(worker& w) {
-  descriptor* u = w.descriptors.allocate();
+  descriptor* u = w.caches.descriptors.allocate();
   if (u == nullptr) [[unlikely]]
     throw std::bad_alloc();
   return *u;
@@ -304,34 +294,6 @@ template <bool FillIsTrivial, class Fill>
   unit::initialise(u, o, now.hot, traits);
   submit(now, u);
   return u;
-}
-
-// Waits until `u` has ended; the caller then owns its descriptor, and nobody else may look at it. One caller
-// a unit. A unit that has not started and that this worker may take out of its pool runs on the caller's
-// stack, or is started by a jump, and the caller goes on at this very place when it ends: that keeps the
-// return predictor in step. Contexts: thread, foreign kernel thread. Switches: may. Errors:
-// std::system_error: resource_deadlock_would_occur (itself), operation_not_permitted (tasklet).
-[[gnu::always_inline]] inline void join(descriptor& u) {
-  worker& w = here();
-  if (inline_join::take_listed(w, u)) [[likely]] {
-    inline_join::run(w, u);
-  } else if (!u.join.has_ended() || !u.traits.equals_relaxed(unit::kind_thread)) {
-    join_slowly(u);
-  }
-}
-
-// Waits until the tasklet has ended, and frees it. One that has not started and that this worker may take is
-// run by a call: on the caller's stack, if that is as large as the worker's, else there. Contexts, errors: as
-// join().
-[[gnu::always_inline]] inline void join_tasklet(descriptor& u) {
-  worker& w = here();
-  if (!inline_join::run_tasklet(
-          w, u, [&u] { technique::run_to_completion::call(u); },
-          [&w, &u] { technique::run_to_completion::run(u, w.base); })) [[unlikely]]
-    return join_tasklet_slowly(u);
-  if (!u.traits.equals_relaxed(unit::kind_tasklet)) [[unlikely]]
-    end_inlined(u, *w.current);
-  free_unit(w, u);
 }
 
 } // namespace weft::sched

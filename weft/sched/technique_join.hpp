@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// create() and join() of switch.hpp for a technique that is known when the caller is compiled. Whatever is
-// not the plain case goes the way of attributes (join.cpp, techniques.cpp).
+// create() of switch.hpp and join() of join.hpp for a technique that is known when the caller is compiled.
+// Whatever is not the plain case goes the way of attributes (join.cpp, techniques.cpp).
 #pragma once
 
-#include "weft/sched/switch.hpp"
+#include "weft/sched/join.hpp"
 #include "weft/technique/called.hpp"
 #include "weft/technique/child_first.hpp"
 
@@ -50,7 +50,7 @@ template <technique_id T>
     if (!start_child_listed<T>(w, u)) [[unlikely]]
       start_child(u);
   } else {
-    arch::idle_word(u.context) = w.stacks.allocate();
+    arch::idle_word(u.context) = w.caches.stacks.allocate();
     w.fifo->push_back(&u.link);
   }
 }

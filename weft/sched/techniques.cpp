@@ -3,11 +3,13 @@
 // are taken early or kept, calls from the loop of a worker, and child-first starts.
 #include <utility>
 
+#include "weft/sched/calls_units.hpp"
 #include "weft/sched/default_group.hpp"
 #include "weft/sched/group.hpp"
+#include "weft/sched/join.hpp"
+#include "weft/sched/runtime_section.hpp"
 #include "weft/sched/stacked.hpp"
 #include "weft/sched/switch.hpp"
-#include "weft/sched/user_mode.hpp"
 #include "weft/technique/called.hpp"
 #include "weft/technique/child_first.hpp"
 
@@ -39,7 +41,8 @@ void reserve_stack(descriptor& u) noexcept {
   void*& reserved = arch::idle_word(u.context);
   reserved = nullptr;
   if (on_worker() && !u.has(unit::supplied_stack))
-    reserved = u.stack_size() == 0 ? here().stacks.allocate() : here().stacks.allocate(u.stack_size());
+    reserved =
+        u.stack_size() == 0 ? here().caches.stacks.allocate() : here().caches.stacks.allocate(u.stack_size());
 }
 
 void release_kept_stack(descriptor& u) noexcept {
@@ -48,7 +51,7 @@ void release_kept_stack(descriptor& u) noexcept {
     return;
   memory::stack_record* stack = std::exchange(u.stack, nullptr);
   if (on_worker()) {
-    here().stacks.free(stack);
+    here().caches.stacks.free(stack);
   } else {
     memory::stack_cache().free(stack); // to the depot
   }
@@ -63,7 +66,7 @@ void submit_as(descriptor& u, unit::technique_id t) {
   u.home->push(u);
 }
 
-void start_child(descriptor& u) {
+WEFT_CALLS_UNITS void start_child(descriptor& u) {
   const runtime_section in;
   worker& w = here();
   if (!may_start_child(w, u) || !thread_technique::take_stack(w, u)) {
@@ -142,14 +145,14 @@ descriptor* worker::next_to_call() noexcept {
     handed = next;
     return nullptr;
   }
-  ++counters.started;
+  ++recording.counters.started;
   next->state.start_running();
   current = next;
   return next;
 }
 
 // The loop is saved by a mark: units that leave continue it there.
-void worker::run_called(descriptor& first) noexcept {
+WEFT_CALLS_UNITS void worker::run_called(descriptor& first) noexcept {
   for (descriptor* u = &first; u != nullptr; u = next_to_call()) {
     called = u;
     const bool ended = technique::called::call_marked(*loop, u, &technique::called::entry<W>);

@@ -16,7 +16,7 @@
 #include "weft/os/kernel_thread.hpp"
 #include "weft/sched/group.hpp"
 #include "weft/sched/simulation.hpp"
-#include "weft/sched/ticker.hpp"
+#include "weft/sched/user_mode.hpp"
 
 namespace weft::sched::timekeeper {
 namespace {
@@ -35,7 +35,7 @@ struct look {
 
 void look_at(worker& w, void* argument) {
   look& l = *static_cast<look*>(argument);
-  const deadline at = w.timers.earliest();
+  const deadline at = w.timing.queue.earliest();
   if (at > l.now) {
     l.next = std::min(l.next, at);
     return;
@@ -100,7 +100,7 @@ class keeper {
  private:
   // Where threads may be preempted it was started before them.
   bool start_where_allowed() noexcept {
-    if (ticker_of_process.load(std::memory_order_acquire) == nullptr)
+    if (user_mode::live().load_relaxed() == 0)
       start();
     return running_.load_acquire();
   }

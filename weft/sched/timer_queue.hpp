@@ -88,6 +88,16 @@ class WEFT_API timer_queue : public os::on_own_heap {
   timer_queue* next_idle_ = nullptr;
 };
 
+// A worker's timers, and whom they woke. Ownership: the worker, but for `sleeps_until`, which all may read.
+struct worker_timing {
+  timer_queue::lease lease = timer_queue::take();
+  timer_queue& queue = *lease;
+  base::atomic<deadline> sleeps_until{0}; // 0: awake
+  unsigned woken = 0;                     // where the worker looks next: they come before all others
+  bool woken_local = false;               // one of them stands in `local`
+  bool waking = false; // who becomes ready was woken by a timer: to where the worker looks next
+};
+
 // Where the timers of a group go that has ended: waits go on, and whoever ends one early must find its queue.
 // Workers of all groups look here. Contexts: any kernel thread.
 timer_queue& timers_left_behind() noexcept;

@@ -75,8 +75,9 @@ trace::unit_name name_of(descriptor& u) noexcept {
 void worker::attach_recorder() noexcept {
   trace::session::of_process().describe_with(&memory::describe_address);
   outside().attach(&trace_outside, nullptr);
-  recorder.attach(
-      number, counters, [](void* w, bool on) { set_standing(*static_cast<worker*>(w), tracing, on); }, this);
+  recording.recorder.attach(
+      number, recording.counters,
+      [](void* w, bool on) { set_standing(*static_cast<worker*>(w), tracing, on); }, this);
 }
 
 void worker::set_observed(bool on) noexcept {
@@ -90,9 +91,9 @@ void worker::note_slowly(trace::event what, const void* unit, std::uint32_t argu
   if ((asked & tracing) != 0) {
     if (what == trace::event::run) {
       const trace::unit_name name = name_of(*static_cast<descriptor*>(const_cast<void*>(unit)));
-      recorder.add(what, unit, argument, &name);
+      recording.recorder.add(what, unit, argument, &name);
     } else {
-      recorder.add(what, unit, argument);
+      recording.recorder.add(what, unit, argument);
     }
   }
   if ((asked & observed) == 0)

@@ -11,9 +11,11 @@
 #include "weft/base/assert.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/sched/group.hpp"
+#include "weft/sched/leaving.hpp"
 #include "weft/sched/priority.hpp"
 #include "weft/sched/simulation.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/sched/user_mode_rooms.hpp"
 #include "weft/unit/exit.hpp"
 #include "weft/unit/extension.hpp"
 
@@ -43,7 +45,7 @@ std::ptrdiff_t place_of_current() noexcept {
 }
 std::ptrdiff_t place_of_own_block() noexcept {
   static const worker* const none = nullptr;
-  return reinterpret_cast<const std::byte*>(&none->own_thread_pointer) -
+  return reinterpret_cast<const std::byte*>(&none->carried.own_thread_pointer) -
          reinterpret_cast<const std::byte*>(none);
 }
 
@@ -68,13 +70,13 @@ waiting who_waits(worker& w, std::uint32_t serial) noexcept {
     return seen(others_wait_in_classes(w));
   if (w.attention.any_relaxed(time_passed))
     return waiting::somebody;
-  if (!w.local.empty() || w.timers.size() != 0)
+  if (!w.local.empty() || w.timing.queue.size() != 0)
     return waiting::somebody;
   if (w.fifo != nullptr)
     return seen(!w.fifo->empty());
   if (w.deque != nullptr)
     return seen(!w.deque->empty());
-  return w.ticked_alone == serial ? waiting::nobody_known : waiting::somebody;
+  return w.preemption.ticked_alone == serial ? waiting::nobody_known : waiting::somebody;
 }
 
 } // namespace
@@ -83,8 +85,9 @@ bool user_mode::is_ours(const pool& p) noexcept {
   return p.fast() != fast_path::none || p.pops_quickly();
 }
 
+// `room_` is zero (user_mode_rooms.hpp), or was and has had a front.
 user_mode::user_mode(descriptor& u, preemption kind) noexcept
-    : room_{}, unit_(u), real_(u.operations), mine_(*u.operations),
+    : unit_(u), real_(u.operations), mine_(*u.operations),
       keeps_away_from_homes_(kind == preemption::own_kernel_thread), kind_(kind), serial_(next_serial()) {
   ::new (static_cast<void*>(&front_)) worker_front{};
   front_.current = &u;
@@ -98,56 +101,22 @@ user_mode::user_mode(descriptor& u, preemption kind) noexcept
     mine_.end = &end;
 }
 
-namespace {
-
-bool runs_a_thread() noexcept {
-  return on_worker() && here().current->kind() == unit::kind_thread;
-}
-
-// Others run meanwhile: who makes kernel threads may wait for a lock of libc's, whose owner may have been
-// preempted on this worker.
-tls_block& bind_block() {
-  tls_lender& lender = *lender_of_tls.load(std::memory_order_acquire);
-  for (bool first = true;; first = false) {
-    if (tls_block* const block = lender.bind(first))
-      return *block;
-    if (runs_a_thread()) {
-      yield_preempted(false, false);
-    } else {
-      lender.await_bound();
-    }
-  }
-}
-
-// The same: destructors of thread-locals run.
-void unbind_block(tls_block& block, bool may_yield) noexcept {
-  tls_lender& lender = *lender_of_tls.load(std::memory_order_acquire);
-  lender.unbind(block);
-  while (!lender.has_ended(block)) {
-    if (may_yield) {
-      yield_preempted(false, false);
-    } else {
-      lender.await_end(block);
-    }
-  }
-}
-
-} // namespace
-
 void user_mode::attach(descriptor& u, preemption kind) {
   learn_places();
   tls_block* const bound = kind == preemption::bound_tls ? &bind_block() : nullptr;
-  auto* made = new (std::nothrow) user_mode(u, kind);
-  if (made == nullptr) {
+  void* room = take_user_mode_room();
+  asm volatile("" : "+r"(room) : : "memory"); // what is there is read, though a constructor comes after it
+  if (room == nullptr) {
     if (bound != nullptr)
-      unbind_block(*bound, runs_a_thread());
+      unbind_block(*bound, on_thread());
     throw std::bad_alloc();
   }
+  auto* const made = ::new (room) user_mode(u, kind);
   made->bound_ = bound;
   u.operations = &made->mine_;
   u.traits.fetch_or_relaxed(unit::preemptible);
   if (live().fetch_add_relaxed(1) == 0)
-    os::futex_wake(&live(), 1);
+    rest_of_monitor.rouse();
 }
 
 base::atomic<std::uint32_t>& user_mode::live() noexcept {
@@ -159,7 +128,7 @@ void user_mode::detach(descriptor& u) noexcept {
   user_mode* const m = of(u);
   if (m == nullptr)
     return;
-  if (runs_a_thread() && here().current == &u)
+  if (on_thread() && here().current == &u)
     return m->finish_running();
   m->finish();
 }
@@ -181,11 +150,12 @@ void user_mode::finish() noexcept {
   if (bound_ != nullptr)
     unbind_block(*bound_, false);
   live().fetch_sub_relaxed(1);
-  delete this;
+  this->~user_mode();
+  give_user_mode_room(this);
 }
 
 [[gnu::noinline]] bool worker::is_here() const noexcept {
-  return arch::thread_pointer() == own_thread_pointer.load_relaxed();
+  return arch::thread_pointer() == carried.own_thread_pointer.load_relaxed();
 }
 
 [[gnu::noinline]] bool user_mode::is_in_place() const noexcept {
@@ -193,9 +163,46 @@ void user_mode::finish() noexcept {
   return block_ != nullptr ? arch::thread_pointer() == block_->thread_pointer : weft_worker_here->is_here();
 }
 
+// Destructors of thread-locals are the user's code.
 void user_mode::prepare_end(descriptor& self) noexcept {
-  if (tls_block* const block = std::exchange(of(self)->bound_, nullptr))
-    unbind_block(*block, true);
+  user_mode& mode = *of(self);
+  if (mode.bound_ == nullptr)
+    return;
+  if (!mode.has_ended_on_block_) {
+    mode.leave_runtime();
+    mode.end_on_block();
+    mode.enter_runtime();
+  }
+  unbind_block(*std::exchange(mode.bound_, nullptr), true);
+}
+
+void user_mode::begin_on_block() noexcept {
+  if (bound_ == nullptr || !bound_->is_made)
+    return;
+  lender_of_tls.load(std::memory_order_acquire)->begin(*bound_);
+  has_ended_on_block_ = false;
+}
+
+void user_mode::end_on_block() noexcept {
+  if (bound_ == nullptr || has_ended_on_block_)
+    return;
+  lender_of_tls.load(std::memory_order_acquire)->end(*bound_);
+  has_ended_on_block_ = true;
+}
+
+bool user_mode::has_bound_block(const descriptor& u) noexcept {
+  const user_mode* const mode = of(u);
+  return mode != nullptr && mode->bound_ != nullptr;
+}
+
+// Neither runs on it now: `self` is in the runtime, `other` suspended there.
+void user_mode::exchange_bound_blocks(descriptor& self, descriptor& other) noexcept {
+  user_mode& mine = *of(self);
+  user_mode& others = *of(other);
+  WEFT_ASSERT(mine.block_ == nullptr && others.block_ == nullptr,
+              "a block was exchanged while a thread runs on it");
+  std::swap(mine.bound_, others.bound_);
+  std::swap(mine.has_ended_on_block_, others.has_ended_on_block_);
 }
 
 // For the thread itself, at its end.
@@ -213,12 +220,14 @@ void user_mode::run(descriptor& u) {
       // That of libc goes by the thread pointer, and must not come to see the kernel thread's own.
       if (!returned && std::uncaught_exceptions() == 0) [[unlikely]]
         unit::refuse_other_unwinding();
+      self.end_on_block();
       self.enter_runtime();
       self.finish_running();
     }
   } at_end{self};
   const unit::operations& real = *self.real_;
   self.leave_runtime();
+  self.begin_on_block();
   real.run(u);
   unit::run_local_destructors(u); // the user's code still
   at_end.returned = true;
@@ -254,7 +263,7 @@ worker& user_mode::enter_as_it_is() noexcept {
   entering_.store_relaxed(0);
   auto& entered = *static_cast<worker*>(w);
   WEFT_ASSERT(entered.is_here(), "a thread came into the runtime of another kernel thread's worker");
-  entered.user_mode_serial.store_relaxed(0);
+  entered.preemption.user_mode_serial.store_relaxed(0);
   return entered;
 }
 
@@ -279,9 +288,9 @@ void user_mode::give_block_back(worker& w) noexcept {
 // they would all be here in the end, and nobody be preemptible there.
 void user_mode::return_block(worker& w, tls_block& block) noexcept {
   constexpr unsigned kept = 4;
-  if (w.tls_block_count < kept) {
-    block.next = std::exchange(w.tls_blocks, &block);
-    ++w.tls_block_count;
+  if (w.blocks.lend_count < kept) {
+    block.next = std::exchange(w.blocks.to_lend, &block);
+    ++w.blocks.lend_count;
     return;
   }
   block.next = nullptr;
@@ -290,20 +299,20 @@ void user_mode::return_block(worker& w, tls_block& block) noexcept {
 
 // False: there is none now.
 bool user_mode::find_block(worker& w) noexcept {
-  if (w.tls_blocks != nullptr)
+  if (w.blocks.to_lend != nullptr)
     return true;
   tls_lender* const lender = lender_of_tls.load(std::memory_order_acquire);
-  if (lender == nullptr || (w.tls_blocks = lender->lend()) == nullptr)
+  if (lender == nullptr || (w.blocks.to_lend = lender->lend()) == nullptr)
     return false;
-  w.tls_block_count = 1;
+  w.blocks.lend_count = 1;
   return true;
 }
 
 tls_block* user_mode::borrow_block(worker& w) noexcept {
   if (!find_block(w))
     return nullptr; // it can only be told of ticks until there is one
-  --w.tls_block_count;
-  return std::exchange(w.tls_blocks, w.tls_blocks->next);
+  --w.blocks.lend_count;
+  return std::exchange(w.blocks.to_lend, w.blocks.to_lend->next);
 }
 
 // Others run until there is one: the owner of a lock that whoever makes more waits for may be among them.
@@ -344,12 +353,12 @@ void user_mode::return_to_user_mode() noexcept {
 
 void user_mode::go_to_user_mode(worker& w) noexcept {
   WEFT_ASSERT(w.is_here(), "a thread leaves the runtime on another kernel thread than its worker's");
-  w.others_wait.store_relaxed(who_waits(w, serial_));
-  w.user_mode_serial.store_relaxed(serial_);
+  w.preemption.others_wait.store_relaxed(who_waits(w, serial_));
+  w.preemption.user_mode_serial.store_relaxed(serial_);
   // After the serial: who finds that 0 leaves a flag.
-  const std::uint32_t flagged = w.tick_flag.load_relaxed();
+  const std::uint32_t flagged = w.preemption.tick_flag.load_relaxed();
   if (flagged == serial_ || flagged == whichever_thread) [[unlikely]] {
-    w.tick_flag.store_relaxed(0);
+    w.preemption.tick_flag.store_relaxed(0);
     remember_tick();
   }
   if (w.attention.any_relaxed(worker_has_classes) && enters_user_mode(w, unit_)) [[unlikely]]
@@ -358,20 +367,21 @@ void user_mode::go_to_user_mode(worker& w) noexcept {
 }
 
 void user_mode::note_whether_alone(worker& w) const noexcept {
-  w.ticked_alone = 0;
-  if (w.fifo != nullptr || w.deque != nullptr || w.lodgers != nullptr || !w.stacked.empty())
+  w.preemption.ticked_alone = 0;
+  if (w.fifo != nullptr || w.deque != nullptr || w.activity.lodgers != nullptr ||
+      !w.stacked.schedulers.empty())
     return;
   const auto pools = w.main_scheduler->pools();
   if (std::all_of(pools.begin(), pools.end(), [](const auto& p) { return is_ours(*p) && p->empty(); }))
-    w.ticked_alone = serial_;
+    w.preemption.ticked_alone = serial_;
 }
 
 void user_mode::remember_tick_in_runtime(worker& w) noexcept {
-  user_mode* const thread = w.user_mode_serial.load_relaxed() != 0 ? of(*w.current) : nullptr;
+  user_mode* const thread = w.preemption.user_mode_serial.load_relaxed() != 0 ? of(*w.current) : nullptr;
   if (thread != nullptr) {
     thread->remember_tick();
   } else {
-    w.tick_flag.store_relaxed(whichever_thread);
+    w.preemption.tick_flag.store_relaxed(whichever_thread);
   }
 }
 
@@ -400,7 +410,7 @@ void user_mode::leave_home() noexcept {
   if (!keeps_away_from_homes_)
     return;
   worker& w = here();
-  if (!w.on->is_home())
+  if (!w.carried.on->is_home())
     return;
   if (carrier* spare = take_spare(w))
     move_worker(w, *spare);
@@ -411,7 +421,7 @@ void user_mode::leave_home() noexcept {
 void user_mode::wait_away_from_home() noexcept {
   for (;;) {
     leave_home();
-    if (!keeps_away_from_homes_ || !here().on->is_home())
+    if (!keeps_away_from_homes_ || !here().carried.on->is_home())
       return;
     if (!lender_of_carriers.load(std::memory_order_acquire)->more_may_come())
       return;
@@ -425,7 +435,7 @@ void user_mode::wait_away_from_home() noexcept {
 descriptor* user_mode::start_direct_hand_off(worker& w) noexcept {
   constexpr std::int32_t costs = 16; // ticks are rare: others look around after tens, not hundreds of them
   if (how_to_hand_off.load_relaxed() != hand_off::direct || w.handed != nullptr ||
-      w.attention.load_relaxed() != 0 || w.timers.size() != 0 || (w.budget -= costs) < 0 ||
+      w.attention.load_relaxed() != 0 || w.timing.queue.size() != 0 || (w.budget -= costs) < 0 ||
       unit_.has(unit::slow_mask))
     return nullptr;
   const auto is_next = [](descriptor& u) {
@@ -457,8 +467,8 @@ descriptor* user_mode::start_direct_hand_off(worker& w) noexcept {
   return next;
 }
 
-// To the next captive, or to a kernel thread for the loop. GONE: w.
-void user_mode::pass_worker_on(worker& w, carrier& mine) noexcept {
+// To the next captive, or to `elsewhere` for the loop. GONE: w.
+void user_mode::pass_worker_on(worker& w, carrier& mine, carrier& elsewhere) noexcept {
   captive_on_ = &mine;
   w.stop_counting();
   mine.make_gate(unit_.context, nullptr);
@@ -466,34 +476,39 @@ void user_mode::pass_worker_on(worker& w, carrier& mine) noexcept {
     next->state.start_running();
     w.note(trace::event::run, next);
     w.current = next;
-    w.passing = {of(*next)->captive_on_, nullptr, nullptr, nullptr};
+    w.carried.passing = {of(*next)->captive_on_, nullptr, nullptr, nullptr};
+    if (!elsewhere.is_home())
+      return_spare(w, elsewhere);
   } else {
     w.note(trace::event::stop_yield, &unit_);
     unit_.state.block();
     w.current = &w.loop_unit;
     w.pick_oldest = w.handed == nullptr;
     note_whether_alone(w);
-    w.left_by_tick = true;
+    w.preemption.left_by_tick = true;
     w.budget = -1; // timers may be due
-    w.passing = {&where_to_go_on(w), w.loop, [](void* u) { put_back(*static_cast<descriptor*>(u)); }, &unit_};
+    w.carried.passing = {&elsewhere, w.loop, [](void* u) { put_back(*static_cast<descriptor*>(u)); }, &unit_};
   }
   pending_.store_relaxed(0); // heeded
-  ++w.preempted;
-  carrier* const to = w.passing.to;
+  ++w.preemption.preempted;
+  carrier* const to = w.carried.passing.to;
   carrier::put_ashore();
   to->call(&w);
 }
 
 worker* user_mode::preempt_in_place() noexcept {
-  worker& w = enter_keeping_block();
-  carrier& mine = *w.on;
-  if (mine.is_home()) {
+  worker& w = enter_as_it_is();
+  if (is_away()) [[unlikely]]
+    return &wait_after_all();
+  carrier& mine = *w.carried.on;
+  carrier* const elsewhere = mine.is_home() ? nullptr : where_to_go_on(w);
+  if (elsewhere == nullptr) {
     remember_tick();
     go_to_user_mode(w);
     return nullptr;
   }
   may_go_alone_ = alone::where_it_waits;
-  pass_worker_on(w, mine);
+  pass_worker_on(w, mine, *elsewhere);
   return &wait_as_captive(mine);
 }
 
@@ -504,7 +519,9 @@ worker* user_mode::preempt() noexcept {
     remember_tick();
     return nullptr;
   }
-  enter_keeping_block();
+  enter_as_it_is();
+  if (is_away()) [[unlikely]]
+    return &wait_after_all();
   pending_.store_relaxed(0);
   const bool pinned = kind_ == preemption::signal_yield;
   note_whether_alone(here());
@@ -519,6 +536,23 @@ worker* user_mode::preempt() noexcept {
   return &here();
 }
 
+void enter_runtime_slowly(worker_front& front) noexcept {
+  if (is_away(front)) {
+    come_back(front);
+  } else {
+    user_mode::behind(front).enter_runtime();
+  }
+}
+
+void keep_for_exit() noexcept {
+  worker_front& front = here();
+  if (is_away(front)) {
+    stay_away(front);
+  } else if (is_in_user_mode(front)) {
+    user_mode::behind(front).hold_for_good();
+  }
+}
+
 namespace {
 
 // Stands for the thread in sections of simulated workers; never read.
@@ -530,6 +564,10 @@ user_mode* runtime_section::enter(worker_front& front) noexcept {
   if (front.attention.any_relaxed(simulated)) {
     simulation::point(simulation::at::entry);
     return reinterpret_cast<user_mode*>(nobody);
+  }
+  if (is_away(front)) { // and cooperative again, with a worker
+    come_back(front);
+    return nullptr;
   }
   user_mode& thread = user_mode::behind(front);
   thread.enter_runtime();

@@ -14,63 +14,22 @@
 #include <cstdint>
 
 #include "weft/base/export.hpp"
-#include "weft/os/own_heap.hpp"
+#include "weft/sched/preemption_kind.hpp"
+#include "weft/sched/runtime_section.hpp"
+#include "weft/sched/tls_block.hpp"
 #include "weft/sched/worker.hpp"
 
 namespace weft::sched {
 
-enum class preemption : std::uint8_t {
-  none,              // cooperative
-  signal_yield,      // the handler switches away; goes on only on the same worker
-  own_tls,           // the same, but the thread is on a TLS block that it keeps while it is preempted
-  own_kernel_thread, // it keeps the kernel thread while it is preempted; its worker goes on on another one
-  bound_tls,         // as own_tls, with one block from creation to end: `thread_local` is the thread's own
-};
-inline constexpr unsigned preemption_kinds = 5;
-
-// A block of thread-local storage to borrow. It belongs to a kernel thread that does nothing but exist.
-// Ownership: the list that holds it, or the thread that runs on it or was preempted on it.
 // Whose ticks are for whichever preemptible thread leaves the runtime next.
 inline constexpr std::uint32_t whichever_thread = 2;
-
-struct tls_block {
-  tls_block* next = nullptr;
-  void* thread_pointer = nullptr;
-  arch::exception_globals* exceptions = nullptr;
-  worker_front** current = nullptr; // its weft_current_worker
-  worker** here = nullptr;          // its weft_worker_here
-};
-
-// Who has TLS blocks to lend. One for the process, set before the first thread needs one. Contexts of both:
-// in the runtime. Switches: never.
-class tls_lender {
- public:
-  // Null: there is none now. More are made then, if more_may_come().
-  virtual tls_block* lend() noexcept = 0;
-  virtual bool more_may_come() noexcept = 0;
-  virtual void take_back(tls_block* first) noexcept = 0; // a list
-  // One that nobody had before, with its thread-locals as they begin. `first`: the caller did not ask before.
-  // Null: one is being made; ask again, after await_bound() where no thread waits for this kernel thread.
-  // Errors: std::system_error.
-  virtual tls_block* bind(bool first) = 0;
-  virtual void await_bound() noexcept = 0;
-  // Its kernel thread ends, and runs the destructors of its thread-locals; has_ended() tells when it has,
-  // once, and may be asked for after await_end().
-  virtual void unbind(tls_block& block) noexcept = 0;
-  virtual bool has_ended(tls_block& block) noexcept = 0;
-  virtual void await_end(tls_block& block) noexcept = 0;
-
- protected:
-  ~tls_lender() = default;
-};
-WEFT_API extern std::atomic<tls_lender*> lender_of_tls;
 
 // What a preemptible thread has beside its descriptor, from its creation to the end of its function.
 //
 // Ownership: the thread, and before its start and while it is ready whoever holds its unit; `pending` is
 // anyone's. Invariant: weft_current_worker == &front on a kernel thread exactly while the thread runs in user
 // mode there.
-class WEFT_API user_mode : public os::on_own_heap {
+class WEFT_API user_mode {
  public:
   // Makes `u`, whose operations and traits are set and which is in no pool, preemptible. Switches: for
   // bound_tls, while its block is made. Errors: std::bad_alloc; of bound_tls also what bind() throws; nothing
@@ -84,6 +43,11 @@ class WEFT_API user_mode : public os::on_own_heap {
   // Null: `u` is cooperative, or its function has ended. Contexts: who runs or holds `u`, and handlers of
   // signals on its worker.
   static user_mode* of(const descriptor& u) noexcept;
+  // Whether it has a block for life, on which its function has begun.
+  [[nodiscard]] static bool has_bound_block(const descriptor& u) noexcept;
+  // The caller runs on the other's from now on, until they exchange them back. Contexts: in the runtime, of
+  // the thread `self`; both have one; `other` is suspended and nobody resumes it before. Switches: never.
+  static void exchange_bound_blocks(descriptor& self, descriptor& other) noexcept;
   static user_mode& behind(worker_front& front) noexcept { return reinterpret_cast<user_mode&>(front); }
 
   // Into the runtime: returns the worker. Contexts: in user mode of this thread. Switches: never.
@@ -143,7 +107,7 @@ class WEFT_API user_mode : public os::on_own_heap {
   [[nodiscard]] bool is_held() const noexcept { return held_.load_relaxed() != 0; }
   [[nodiscard]] bool has_remembered() const noexcept { return pending_.load_relaxed() != 0; }
   [[nodiscard]] preemption kind() const noexcept { return kind_; }
-  // How many there are in the process: a word that is woken as a futex when it is 0 no more.
+  // How many there are in the process. Who makes the first one rouses the monitor.
   static base::atomic<std::uint32_t>& live() noexcept;
 
  private:
@@ -157,12 +121,13 @@ class WEFT_API user_mode : public os::on_own_heap {
   worker& enter_keeping_block() noexcept;
   void show_front(worker& w) noexcept;
   worker* preempt_in_place() noexcept;
-  void pass_worker_on(worker& w, carrier& mine) noexcept;
+  void pass_worker_on(worker& w, carrier& mine, carrier& elsewhere) noexcept;
   descriptor* start_direct_hand_off(worker& w) noexcept;
   [[nodiscard]] bool is_captive() const noexcept { return captive_on_ != nullptr; }
   void leave_home() noexcept;
   void wait_away_from_home() noexcept;
   worker& come_back() noexcept;
+  worker& wait_after_all() noexcept;
   worker& wait_as_captive(carrier& mine) noexcept;
   bool go_alone(worker& w) noexcept;
   worker& begin_alone() noexcept;
@@ -180,6 +145,8 @@ class WEFT_API user_mode : public os::on_own_heap {
     return kind_ == preemption::own_tls || kind_ == preemption::bound_tls;
   }
   worker& enter_as_it_is() noexcept;
+  void begin_on_block() noexcept;
+  void end_on_block() noexcept;
   void give_block_back(worker& w) noexcept;
   void finish() noexcept;
   void finish_running() noexcept;
@@ -193,11 +160,12 @@ class WEFT_API user_mode : public os::on_own_heap {
   descriptor& unit_;
   const unit::operations* real_;
   unit::operations mine_;
-  tls_block* block_ = nullptr;    // own_tls, bound_tls: in user mode, and while preempted
-  tls_block* bound_ = nullptr;    // bound_tls: always
-  carrier* captive_on_ = nullptr; // the kernel thread that it keeps, without a worker, while it is ready
-  carrier* away_on_ = nullptr;    // the same, while it runs
-  group* left_group_ = nullptr;   // of the worker that went on without it
+  tls_block* block_ = nullptr;     // own_tls, bound_tls: in user mode, and while preempted
+  tls_block* bound_ = nullptr;     // bound_tls: always
+  bool has_ended_on_block_ = true; // false from its first instruction in user mode on a made one to its last
+  carrier* captive_on_ = nullptr;  // the kernel thread that it keeps, without a worker, while it is ready
+  carrier* away_on_ = nullptr;     // the same, while it runs
+  group* left_group_ = nullptr;    // of the worker that went on without it
   // While it is ready: whether it may go on without a worker, being in user mode but for a tick.
   enum class alone : std::uint8_t { no, where_it_waits, on_a_spare } may_go_alone_ = alone::no;
   bool keeps_away_from_homes_;
@@ -208,33 +176,13 @@ class WEFT_API user_mode : public os::on_own_heap {
   const std::uint32_t serial_; // tells it from others, for who looks from outside; not 0
 };
 
+// Whether it is that of a preemptible thread.
+[[nodiscard]] inline bool is_in_user_mode(const worker_front& front) noexcept {
+  return (front.attention.load_relaxed() & (user_code | without_worker)) == user_code;
+}
+
 // The worker of this kernel thread, in user mode too.
 extern "C" WEFT_API __thread worker* weft_worker_here __attribute__((tls_model("initial-exec")));
-
-// Stands at the start of every function that inlined code calls and that uses the worker or holds a spin
-// lock: the calling thread is in the runtime until the scope ends. May be nested; costs four instructions
-// where the thread is cooperative. Contexts: all but signal handlers. Switches: at its end, if a tick came.
-class [[nodiscard]] runtime_section {
- public:
-  runtime_section() noexcept {
-    worker_front& front = sched::here();
-    if (front.attention.any_relaxed(user_code | simulated)) [[unlikely]]
-      thread_ = enter(front);
-  }
-  ~runtime_section() {
-    if (thread_ != nullptr) [[unlikely]]
-      leave(*thread_);
-  }
-  runtime_section(const runtime_section&) = delete;
-  runtime_section& operator=(const runtime_section&) = delete;
-
- private:
-  // In a simulation both are points where another worker may go on (simulation.hpp), and what stands for the
-  // thread is nobody.
-  WEFT_API static user_mode* enter(worker_front& front) noexcept;
-  WEFT_API static void leave(user_mode& thread) noexcept;
-  user_mode* thread_ = nullptr;
-};
 
 // While one is in scope the calling thread is not preempted where it computes; a tick that came meanwhile is
 // honoured at its end. What a thread has stays its own: variables, errno, locks of libc's. One that blocks in
@@ -245,7 +193,7 @@ class [[nodiscard]] no_preemption {
  public:
   no_preemption() noexcept {
     worker_front& front = sched::here();
-    if (!front.attention.any_relaxed(user_code))
+    if (!is_in_user_mode(front))
       return;
     thread_ = &user_mode::behind(front);
     thread_->hold();
@@ -285,23 +233,8 @@ class [[nodiscard]] user_code_section {
   user_mode* thread_ = nullptr;
 };
 
-// For what does not return: into the runtime for good.
-inline void enter_runtime_for_good() noexcept {
-  worker_front& front = here();
-  if (front.attention.any_relaxed(user_code)) [[unlikely]]
-    user_mode::behind(front).enter_runtime();
-}
-
 // For exit(): the caller, if it is preemptible, is not preempted any more and lets no worker go in the
-// kernel.
-inline void keep_for_exit() noexcept {
-  worker_front& front = here();
-  if (front.attention.any_relaxed(user_code))
-    user_mode::behind(front).hold_for_good();
-}
-
-// The TLS block of the calling kernel thread, to be lent to threads. Contexts: a kernel thread that will run
-// nothing else until it has the block back.
-WEFT_API void describe_tls_block(tls_block& block) noexcept;
+// kernel; if it has no worker it does not come back to one.
+void keep_for_exit() noexcept;
 
 } // namespace weft::sched

@@ -22,16 +22,16 @@ namespace {
 constexpr deadline deputy_nap = 1'000'000;
 
 struct parked_sleep {
-  parking_spot& spot;
+  park::parking_spot& spot;
   waiting_source* source;
   deadline until;
 
   [[nodiscard]] bool may_go_on() const noexcept {
-    return spot.load() == idle_state::parked && os::now_ns() < until;
+    return spot.load() == park::idle_state::parked && os::now_ns() < until;
   }
   void on_word(bool nap) noexcept {
     const deadline at = nap ? std::min(until, os::now_ns() + deputy_nap) : until;
-    constexpr auto parked = static_cast<std::uint32_t>(idle_state::parked);
+    constexpr auto parked = static_cast<std::uint32_t>(park::idle_state::parked);
     if (at == no_deadline) {
       os::futex_wait(&spot.word(), parked);
     } else {
@@ -47,9 +47,9 @@ struct parked_sleep {
 } // namespace
 
 bool worker::sleep_parked(deadline until) noexcept {
-  parked_sleep sleep{spot, owner_group.waiting_source(), until};
+  parked_sleep sleep{parking.spot, owner_group.waiting_source(), until};
   if (sleep.source != nullptr)
-    return sleep_with_watch(owner_group.watch_, sleep);
+    return park::sleep_with_watch(owner_group.watch_, sleep);
   sleep.on_word(false);
   return false;
 }
@@ -127,8 +127,8 @@ void group::hand_watch_on() noexcept {
   if (watch_.is_kept())
     return;
   const auto spots = *view_.load(std::memory_order_acquire) | std::views::take(active_workers()) |
-                     std::views::transform([](worker* w) { return &w->spot; });
-  choose_sleeper(spots).finish();
+                     std::views::transform([](worker* w) { return &w->parking.spot; });
+  park::choose_sleeper(spots).finish();
 }
 
 // --- timers ---
@@ -136,7 +136,7 @@ void group::hand_watch_on() noexcept {
 deadline group::earliest_timer() const noexcept {
   deadline at = timers_left_behind().earliest();
   for (const worker* w : *view_.load(std::memory_order_acquire))
-    at = std::min(at, w->timers.earliest());
+    at = std::min(at, w->timing.queue.earliest());
   return at;
 }
 
@@ -151,15 +151,15 @@ deadline group::sleep_until(worker& w) noexcept {
         until = std::min(until, os::now_ns() + patience.count());
     }
   }
-  w.sleeps_until.store_relaxed(until);
+  w.timing.sleeps_until.store_relaxed(until);
   return until;
 }
 
 int group::expire_timers_of_all(deadline now) noexcept {
   int fired = timers_left_behind().expire(now);
   for (worker* w : *view_.load(std::memory_order_acquire)) {
-    if (w->timers.earliest() <= now)
-      fired += w->timers.expire(now);
+    if (w->timing.queue.earliest() <= now)
+      fired += w->timing.queue.expire(now);
   }
   if (fired != 0)
     hurry_owners();
@@ -183,8 +183,9 @@ void worker::tell_time_passed() noexcept {
 bool group::is_anybody_idle(deadline now) const noexcept {
   const auto& workers = *view_.load(std::memory_order_acquire);
   return std::any_of(workers.begin(), workers.end(), [now](const worker* w) {
-    const deadline until = w->sleeps_until.load_relaxed();
-    return w->spot.load() == idle_state::searching || w->spot.is_notified() || (until != 0 && until <= now);
+    const deadline until = w->timing.sleeps_until.load_relaxed();
+    return w->parking.spot.load() == park::idle_state::searching || w->parking.spot.is_notified() ||
+           (until != 0 && until <= now);
   });
 }
 
@@ -192,15 +193,16 @@ void group::tell_time_passed(deadline now, unsigned times_due) noexcept {
   if (times_due == 0 && is_anybody_idle(now))
     return;
   const auto& workers = *view_.load(std::memory_order_acquire);
-  const auto sleeper = std::find_if(workers.begin(), workers.end(),
-                                    [](const worker* w) { return w->sleeps_until.load_relaxed() != 0; });
+  const auto sleeper = std::find_if(workers.begin(), workers.end(), [](const worker* w) {
+    return w->timing.sleeps_until.load_relaxed() != 0;
+  });
   if (sleeper != workers.end())
-    (*sleeper)->spot.try_notify().finish();
+    (*sleeper)->parking.spot.try_notify().finish();
   for (worker* w : workers)
     w->tell_time_passed();
   ticker* const source = ticker_of_process.load(std::memory_order_acquire);
   const auto preemptible = std::find_if(workers.begin(), workers.end(), [](const worker* w) {
-    return w->user_mode_serial.load_relaxed() != 0;
+    return w->preemption.user_mode_serial.load_relaxed() != 0;
   });
   if (source != nullptr && preemptible != workers.end())
     source->tick(**preemptible);
@@ -214,7 +216,7 @@ void group::wake_before(deadline at) noexcept {
   worker* sleeper = nullptr;
   base::light_fence(); // what was armed, then who sleeps; pairs with (P2)
   for (worker* w : *view_.load(std::memory_order_acquire)) {
-    const deadline until = w->sleeps_until.load_relaxed();
+    const deadline until = w->timing.sleeps_until.load_relaxed();
     if (until == 0)
       continue;
     if (until <= at)
@@ -222,7 +224,7 @@ void group::wake_before(deadline at) noexcept {
     sleeper = w;
   }
   if (sleeper != nullptr) {
-    sleeper->spot.try_notify().finish();
+    sleeper->parking.spot.try_notify().finish();
   } else if (at != no_deadline && !is_about_to_sleep()) {
     timekeeper::look_by(at);
   }

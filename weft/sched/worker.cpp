@@ -49,16 +49,17 @@ worker_front& front_of_others() noexcept {
 
 [[gnu::noinline]] void set_here(worker* w) noexcept {
   if (w == nullptr && weft_worker_here != nullptr)
-    weft_worker_here->kernel_thread_id.store_relaxed(0);
+    weft_worker_here->carried.kernel_thread_id.store_relaxed(0);
   carrier::put_ashore();
   if (w == nullptr)
     return;
-  w->home->describe_this_kernel_thread();
-  w->home->take_aboard(*w);
+  w->carried.home->describe_this_kernel_thread();
+  w->carried.home->take_aboard(*w);
 }
 
-worker::worker(group& g, unsigned n) : owner_group(g), number(n), home(std::make_unique<carrier>()) {
-  home->prepare_home();
+worker::worker(group& g, unsigned n) : owner_group(g), number(n) {
+  carried.home = std::make_unique<carrier>();
+  carried.home->prepare_home();
   static constexpr unit::operations none{nullptr, nullptr, nullptr};
   attention.store_relaxed(0);
   unit::initialise(loop_unit, none, nullptr, unit::kind_loop | unit::not_cancellable);
@@ -69,17 +70,16 @@ worker::worker(group& g, unsigned n) : owner_group(g), number(n), home(std::make
 
 worker::~worker() {
   inspection::leave(*this);
-  if (tls_blocks != nullptr)
-    lender_of_tls.load(std::memory_order_acquire)->take_back(tls_blocks);
-  if (spares != nullptr)
-    lender_of_carriers.load(std::memory_order_acquire)->take_back(spares);
+  give_back_blocks(*this);
+  if (carried.spares != nullptr)
+    lender_of_carriers.load(std::memory_order_acquire)->take_back(carried.spares);
   delete incoming.load(std::memory_order_acquire); // a scheduler that came too late
-  recorder.detach();
+  recording.recorder.detach();
 }
 
 void worker::call(std::uint32_t bits) noexcept {
   ask(bits);
-  spot.try_notify().finish();
+  parking.spot.try_notify().finish();
 }
 
 void worker::refresh_births() noexcept {
@@ -106,7 +106,7 @@ void worker::refresh_hot() noexcept {
   pool* asked = s.hot_pool();
   if ((attention.load_relaxed() & (tracing | observed | simulated)) != 0)
     asked = nullptr; // the slow paths record, and are where others go on
-  if (withdrawn || lodgers != nullptr)
+  if (activity.withdrawn || activity.lodgers != nullptr)
     asked = nullptr; // nothing is taken without the loop
   if (asked != nullptr && asked->owner() == this) {
     hot = asked;
@@ -129,8 +129,8 @@ void worker::refresh_hot() noexcept {
 }
 
 void worker::refresh_classes() noexcept {
-  user_mode_class.store_relaxed(high_class);
-  if (stacked.empty() && hot->has_classes()) {
+  preemption.user_mode_class.store_relaxed(high_class);
+  if (stacked.schedulers.empty() && hot->has_classes()) {
     attention.fetch_or_relaxed(worker_has_classes);
   } else {
     attention.fetch_and_relaxed(~std::uint32_t{worker_has_classes});
@@ -157,7 +157,7 @@ void worker::run_loop() noexcept {
 bool worker::serve_attention() noexcept {
   if (!serve_requests())
     return false;
-  while (withdrawn) {
+  while (activity.withdrawn) {
     sleep_withdrawn();
     if (!serve_requests())
       return false;
@@ -196,7 +196,7 @@ bool worker::serve_requests() noexcept {
     return true;
   }
   put_handed_back();
-  while (!stacked.empty())
+  while (!stacked.schedulers.empty())
     leave_stacked_scheduler(false); // another worker goes on with it
   dismiss_lodgers();
   return false;
@@ -222,9 +222,9 @@ bool worker::start_or_keep(std::shared_ptr<scheduler>* next) noexcept {
 void worker::drain_inboxes() noexcept {
   local.drain(*this);
   drain_pools(*main_scheduler);
-  for (const auto& s : stacked)
+  for (const auto& s : stacked.schedulers)
     drain_pools(*s);
-  for (const lodger* l = lodgers; l != nullptr; l = l->next)
+  for (const lodger* l = activity.lodgers; l != nullptr; l = l->next)
     drain_pools(*l->lent);
 }
 
@@ -236,7 +236,7 @@ void worker::drain_pools(scheduler& s) noexcept {
 }
 
 void worker::freeze() noexcept {
-  stands_still.store_relaxed(true);
+  parking.stillness.begin();
   frozen.store(1, std::memory_order_release);
   for (;;)
     os::futex_wait(&frozen, 1);
@@ -246,13 +246,14 @@ void worker::freeze() noexcept {
 bool worker::take_turn() noexcept {
   simulation::turn(simulation::at::decision);
   budget = -1;
-  if (--simulated_budget >= 0)
+  if (--simulation.budget >= 0)
     return false;
-  simulated_budget = decision_budget;
+  simulation.budget = decision_budget;
   return true;
 }
 
-void worker::look_around() noexcept {
+// Neither is inlined: code of the user's that they call runs behind a frame of ours (calls_units.hpp).
+[[gnu::noinline]] void worker::look_around() noexcept {
   if (budget >= 0 && !budget.count_down())
     return;
   budget = decision_budget;
@@ -262,7 +263,7 @@ void worker::look_around() noexcept {
   const bool sources = owner_group.source_count_.load(std::memory_order_relaxed) != 0;
   expire_own_timers();
   if (sources) {
-    ++counters.polls;
+    ++recording.counters.polls;
     owner_group.poll_sources();
   }
 }
@@ -270,16 +271,16 @@ void worker::look_around() noexcept {
 // Who is woken runs next, before the youngest part of a recursion and before the oldest unit.
 void worker::expire_own_timers() noexcept {
   unsigned fired = 0;
-  waking = true;
-  for (timer_queue* queue : {&timers, &timers_left_behind()}) {
+  timing.waking = true;
+  for (timer_queue* queue : {&timing.queue, &timers_left_behind()}) {
     if (queue->earliest() != no_deadline)
       fired += static_cast<unsigned>(queue->expire(os::now_ns()));
   }
-  waking = false;
+  timing.waking = false;
   if (fired == 0)
     return;
-  counters.timers_fired += fired;
-  woken += fired;
+  recording.counters.timers_fired += fired;
+  timing.woken += fired;
   tell_time_passed();
 }
 
@@ -289,28 +290,28 @@ void worker::expire_own_timers() noexcept {
 void worker::see_to_time(bool arrived) noexcept {
   const bool was_due = pick_oldest, had_local = local.has_listed();
   if (arrived) {
-    waking = true;
+    timing.waking = true;
     drain_inboxes();
-    waking = false;
-    ++woken;
+    timing.waking = false;
+    ++timing.woken;
   }
   budget.end();
   look_around();
   pick_oldest = was_due;
   if (!owner_group.lends_schedulers()) {
-    waking = true;
+    timing.waking = true;
     const auto fired = static_cast<unsigned>(owner_group.expire_timers_of_all(os::now_ns()));
-    waking = false;
-    counters.timers_fired += fired;
-    woken += fired;
+    timing.waking = false;
+    recording.counters.timers_fired += fired;
+    timing.woken += fired;
   }
   attention.fetch_and_relaxed(~std::uint32_t{time_passed}); // of look_around(): the loop is here
-  woken_local = !had_local && local.has_listed();
+  timing.woken_local = !had_local && local.has_listed();
 }
 
 // The oldest unit of a deque is the largest part of a recursion, and what thieves come for: it has its turn
 // seldom. See docs/design/yield-on-a-deque.md.
-bool worker::look_around_in_place() noexcept {
+[[gnu::noinline]] bool worker::look_around_in_place() noexcept {
   constexpr unsigned visits_between_oldest = 64;
   if (budget > 0)
     return true;
@@ -327,10 +328,10 @@ bool worker::look_around_in_place() noexcept {
 // In turn: a thread of `local` that yields must let the others run, and they it. Under a stacked scheduler it
 // would be where it does not live, see serves().
 descriptor* worker::pick() noexcept {
-  const bool local_first = std::exchange(woken_local, false) || (woken == 0 && !local_had_turn);
-  if (stacked.empty() && !local.empty() && local_first) {
+  const bool local_first = std::exchange(timing.woken_local, false) || (timing.woken == 0 && !local_had_turn);
+  if (stacked.schedulers.empty() && !local.empty() && local_first) {
     local_had_turn = true;
-    if (woken != 0 && --woken != 0)
+    if (timing.woken != 0 && --timing.woken != 0)
       tell_time_passed();
     if (descriptor* u = local.pop(*this))
       return u;
@@ -342,25 +343,25 @@ descriptor* worker::pick() noexcept {
 }
 
 descriptor* worker::pick_scheduled() noexcept {
-  while (!stacked.empty()) {
-    if (stacked_budget-- > 0) {
-      if (descriptor* u = stacked.back()->next(*this))
+  while (!stacked.schedulers.empty()) {
+    if (stacked.budget-- > 0) {
+      if (descriptor* u = stacked.schedulers.back()->next(*this))
         return u;
     }
-    leave_stacked_scheduler(!stacked.back()->has_work());
-    if (stacked.empty() && !local.empty())
+    leave_stacked_scheduler(!stacked.schedulers.back()->has_work());
+    if (stacked.schedulers.empty() && !local.empty())
       return local.pop(*this);
   }
-  if (woken != 0) {
-    if (--woken != 0)
+  if (timing.woken != 0) {
+    if (--timing.woken != 0)
       tell_time_passed();
   } else if (std::exchange(pick_oldest, false)) {
     if (descriptor* u = main_scheduler->next_oldest(*this))
       return u;
   }
-  descriptor* const u = lodgers == nullptr ? main_scheduler->next(*this) : pick_with_lodgers();
+  descriptor* const u = activity.lodgers == nullptr ? main_scheduler->next(*this) : pick_with_lodgers();
   if (u == nullptr)
-    woken = 0; // others took them
+    timing.woken = 0; // others took them
   return u;
 }
 
@@ -368,7 +369,8 @@ void worker::add_time_of_current() noexcept {
   std::exchange(time_of_current, nullptr)->fetch_add_relaxed(os::now_ns() - current_since); // relaxed: a sum
 }
 
-descriptor* worker::pick_quickly() noexcept {
+// Not inlined: pools of the user's run behind a frame of ours (calls_units.hpp).
+[[gnu::noinline]] descriptor* worker::pick_quickly() noexcept {
   const std::uint32_t asked = attention.load_relaxed();
   if (asked != 0) {
     // What stands in `local` has its turn in the loop.
@@ -405,7 +407,7 @@ void worker::run(descriptor& u) noexcept {
   u.last_worker.store_relaxed(number + 1);
   if (u.kind() == unit::kind_thread)
     return run_thread(u);
-  ++counters.started;
+  ++recording.counters.started;
   u.state.start_running();
   current = &u;
   note(trace::event::run, &u, trace::tasklet_kind);
@@ -434,7 +436,7 @@ void worker::run_thread(descriptor& u) noexcept {
     arch::swap(*loop, u.context);
     return;
   }
-  ++counters.started;
+  ++recording.counters.started;
   if (technique::called::possible && technique::called::includes(u.technique()))
     return run_called(u);
   arch::save(*loop, u.context, u.stack->initial_stack_pointer(), u.stack->usable(),
@@ -444,7 +446,7 @@ void worker::run_thread(descriptor& u) noexcept {
 // A unit that was cancelled before it started.
 void worker::drop(descriptor& u) noexcept {
   if (memory::stack_record* reserved = thread_technique::take_reserved(u))
-    stacks.free(reserved);
+    caches.stacks.free(reserved);
   if (u.operations->drop != nullptr)
     u.operations->drop(u);
   u.state.start_running();
@@ -454,12 +456,12 @@ void worker::drop(descriptor& u) noexcept {
 // No stack could be had: the unit waits until others have given theirs back. Where nobody can, that is said
 // once and the worker tries again more and more rarely, since memory may come from elsewhere.
 void worker::put_off(descriptor& u) noexcept {
-  ++counters.stack_failures;
+  ++recording.counters.stack_failures;
   u.home->push(u);
   static std::atomic<bool> said{false};
   if (!said.exchange(true)) {
     base::warn("no memory for the stack of a thread (%s); it waits until another thread ends",
-               std::strerror(stacks.last_error()));
+               std::strerror(caches.stacks.last_error()));
   }
   os::sleep_ns(100'000);
 }
@@ -470,8 +472,8 @@ void worker::enter_stacked_scheduler(descriptor& u) noexcept {
   auto child = scheduler_of_unit(u);
   u.state.start_running();
   try {
-    stacked.reserve(stacked.size() + 1);
-    stacked_units.reserve(stacked_units.size() + 1);
+    stacked.schedulers.reserve(stacked.schedulers.size() + 1);
+    stacked.units.reserve(stacked.units.size() + 1);
     child->start(*this);
   } catch (const std::bad_alloc&) { // later, as a thread without a stack
     u.state.make_ready();
@@ -482,19 +484,19 @@ void worker::enter_stacked_scheduler(descriptor& u) noexcept {
     base::warn("a scheduler that was pushed into a pool cannot start: %s", e.what());
     return end_scheduler_unit(*this, u);
   }
-  stacked.push_back(std::move(child));
-  stacked_units.push_back(&u);
-  stacked_budget = decision_budget;
+  stacked.schedulers.push_back(std::move(child));
+  stacked.units.push_back(&u);
+  stacked.budget = decision_budget;
   refresh_hot();
 }
 
 void worker::leave_stacked_scheduler(bool finished) noexcept {
-  auto child = std::move(stacked.back());
-  descriptor* u = stacked_units.back();
-  stacked.pop_back();
-  stacked_units.pop_back();
+  auto child = std::move(stacked.schedulers.back());
+  descriptor* u = stacked.units.back();
+  stacked.schedulers.pop_back();
+  stacked.units.pop_back();
   child->stop(*this);
-  stacked_budget = decision_budget;
+  stacked.budget = decision_budget;
   refresh_hot();
   if (finished)
     return end_scheduler_unit(*this, *u);

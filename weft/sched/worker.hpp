@@ -2,35 +2,38 @@
 // A worker: what runs units. It is not a kernel thread, it runs on one at a time. Its front holds what every
 // switch touches; the rest stands behind.
 //
-// Ownership: the worker itself (the code that runs on it) owns every field but `attention`, `spot`,
-// `next_deadline` and the inbox of its local pool.
+// Ownership: the worker itself (the code that runs on it) owns every field but `attention`, what its parts
+// say, and the inbox of its local pool.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "weft/arch/arch.hpp"
 #include "weft/arch/exception_state.hpp"
 #include "weft/base/export.hpp"
-#include "weft/memory/object_cache.hpp"
-#include "weft/memory/stack_cache.hpp"
+#include "weft/memory/caches.hpp"
 #include "weft/os/guarded_stack.hpp"
 #include "weft/os/kernel_thread.hpp"
+#include "weft/park/sleeping.hpp"
+#include "weft/sched/activity.hpp"
 #include "weft/sched/carrier.hpp"
-#include "weft/sched/parking.hpp"
+#include "weft/sched/decision_count.hpp"
 #include "weft/sched/pool.hpp"
+#include "weft/sched/preemption_state.hpp"
 #include "weft/sched/scheduler.hpp"
+#include "weft/sched/simulation.hpp"
+#include "weft/sched/stacked.hpp"
+#include "weft/sched/ticker.hpp"
 #include "weft/sched/timer_queue.hpp"
-#include "weft/trace/recorder.hpp"
+#include "weft/sched/tls_block.hpp"
+#include "weft/trace/worker_trace.hpp"
 #include "weft/unit/descriptor.hpp"
 
 namespace weft::sched {
 
 struct worker;
-struct tls_block;
-class virtual_thread;
 
 // Bits of worker_front::attention: why the next scheduling decision must go through the loop. Set by anyone,
 // cleared by the worker.
@@ -50,6 +53,7 @@ enum attention : std::uint32_t {
   activity_changed = 4096,   // of the group: who sleeps, and who serves whose pools (activity.cpp)
   simulated = 8192,          // one of several workers in turn on one kernel thread (simulation.hpp)
   time_passed = 16384,       // a timer of the group is due, and all workers are busy (timekeeper.hpp)
+  without_worker = 32768,    // with user_code: the front of a cooperative thread that is away (leaving.hpp)
 };
 // What must not keep a worker from sleeping.
 inline constexpr std::uint32_t standing_attention =
@@ -58,33 +62,6 @@ inline constexpr std::uint32_t standing_attention =
 // How long a worker sleeps before it gives memory back: longer than the pauses of a program that is merely
 // uneven.
 inline constexpr deadline trim_after = 50'000'000;
-
-// Decisions between two visits of the loop, where timers, event sources and old units get their turn; the one
-// after them is the visit. Together a prime number, so that visits do not fall in step with the program (of
-// 252 decisions each 2nd, 3rd, 4th, 6th, 7th or 9th is always the same one of a loop); a visit costs about
-// 300 instructions, so one in 251 adds about one to each decision (Go's 61 would add five).
-inline constexpr std::int32_t decision_budget = 250;
-
-// How many decisions are left before the next visit. Ownership: the worker counts. Anyone may end it, so that
-// the next decision is a visit: every fast path reads this word anyway. RACY: an end may be lost to a
-// decision of the same moment, so who needs it repeats it.
-class decision_count {
- public:
-  constexpr explicit(false) decision_count(std::int32_t n) noexcept : left_(n) {}
-  // Takes one; true: there was none left.
-  [[gnu::always_inline]] bool count_down() noexcept { return arch::count_down(left_); }
-  void end() noexcept { *this = -1; }
-  // relaxed: a number, by which nothing is published
-  decision_count& operator=(std::int32_t n) noexcept {
-    left_.store(n, std::memory_order_relaxed);
-    return *this;
-  }
-  decision_count& operator-=(std::int32_t n) noexcept { return *this = *this - n; }
-  explicit(false) operator std::int32_t() const noexcept { return left_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<std::int32_t> left_; // not base::atomic: for the checker each decision would be an interleaving
-};
 
 // Told of every event of every worker that is observed, on that worker. One for the process, set while no
 // worker is.
@@ -128,31 +105,6 @@ class idle_observer {
   ~idle_observer() = default;
 };
 
-// What a watchdog has seen of a worker: the same since then?
-// Whether others would run on a worker if the thread that it runs did not. A hint. Whoever comes later says
-// so himself, but not where pools are the scheduler's own affair (`nobody_known`).
-enum class waiting : std::uint8_t {
-  nobody,
-  nobody_known,
-  somebody,
-};
-
-struct watched_state {
-  const descriptor* unit = nullptr;
-  std::int64_t decisions = 0;
-  deadline since = 0;
-  std::int64_t cpu_ns = 0; // of its kernel thread, then
-  bool told = false;
-};
-
-// The main scheduler of a worker that sleeps although it has pools of its own: another worker serves it
-// meanwhile. Ownership: the worker that it is with; on the way, `worker::arriving` of the next.
-struct lodger {
-  std::shared_ptr<scheduler> lent;
-  worker* whose = nullptr;
-  lodger* next = nullptr;
-};
-
 struct alignas(64) worker : worker_front {
   worker(group& g, unsigned number);
   ~worker();
@@ -161,17 +113,12 @@ struct alignas(64) worker : worker_front {
   WEFT_API static void operator delete(void* room) noexcept;
 
   // --- used at starts and ends ---
-  memory::object_cache<descriptor> descriptors;
-  memory::stack_cache stacks;
+  memory::caches<descriptor> caches;
   arch::context base;                 // the loop, while a unit runs
   arch::context* loop = &base;        // where units that leave go: the loop, or a thread in run_child()
   unsigned expiries = 0;              // of the budget, at joins
-  bool trimmed = false;               // memory was given back since it last had work
-  std::uint8_t standstill_looks = 0;  // that found kernel threads which may end, since then
+  std::uint8_t standstill_looks = 0;  // that found kernel threads which may end, since it last had work
   bool pick_oldest = false;           // the next decision goes to whoever waits longest
-  unsigned woken = 0;                 // by timers, where the worker looks next: they come before all others
-  bool woken_local = false;           // one of them stands in `local`
-  bool waking = false; // who becomes ready was woken by a timer: to where the worker looks next
   bool local_had_turn = false;        // the last decision was for `local`: the others come first now
   const descriptor* called = nullptr; // what the loop has called, until somebody continues the loop
   descriptor* handed = nullptr;       // what the loop shall run next, chosen by a unit that left
@@ -181,92 +128,44 @@ struct alignas(64) worker : worker_front {
   arch::arrival_function arrival = nullptr; // to be run by a thread that starts, for the one that left
   void* arrival_argument = nullptr;
 
-  // --- the rest ---
+  // --- what it serves ---
   group& owner_group;
   const unsigned number;
   owned_fifo local; // units that may run nowhere else; served in turn with the scheduler
   std::shared_ptr<scheduler> main_scheduler;
   base::atomic<pool*> main_pool{nullptr}; // its first pool, for those who may not touch the scheduler
-  std::vector<std::shared_ptr<scheduler>> stacked; // schedulers that were pushed into pools, innermost last
-  std::vector<descriptor*> stacked_units;          // their units, same order
-  std::int32_t stacked_budget = 0;
-  descriptor loop_unit{};
   std::atomic<std::shared_ptr<scheduler>*> incoming{nullptr};
-  timer_queue::lease timer_lease = timer_queue::take();
-  timer_queue& timers = *timer_lease;
-  parking_spot spot;
-  search_time search;                     // this worker's alone
-  base::atomic<std::uint32_t> trims{0};   // odd while memory is given back: counts are not exact then
-  base::atomic<deadline> sleeps_until{0}; // 0: awake
-  os::kernel_thread kernel_thread;
-  os::guarded_stack own_stack; // the kernel thread's, and the loop's; worker 0 has loop_stack
+  stacked_schedulers stacked;
+  descriptor loop_unit{};
+
+  // --- parts; each is a type of the file that sees to it ---
+  worker_timing timing;
+  park::sleeping parking;
+  trace::worker_trace recording;
+  sched::carried carried;
+  blocks_in_hand blocks;
+  preemption_state preemption;
+  seen_by_ticker ticking;
+  worker_activity activity;
+  simulated_worker simulation;
+
+  // --- its life ---
+  os::kernel_thread kernel_thread; // the one it began on
+  os::guarded_stack own_stack;     // that one's, and the loop's; worker 0 has loop_stack
   bool on_primary_thread = false;
-  std::atomic<bool> threads_schedule{
-      false}; // a thread stands for the loop (run_child): `local` may wait for ever
   memory::stack_record* loop_stack =
-      nullptr; // worker 0: its loop cannot use the kernel thread's stack, main() does
+      nullptr;          // worker 0: its loop cannot use the kernel thread's stack, main() does
+  int cpu = -1;         // bound to, or -1
+  unsigned nesting = 0; // calls of run_child() that are under way
+  std::atomic<bool> threads_schedule{
+      false};                       // a thread stands for the loop (run_child): `local` may wait for ever
+  idle_observer* on_idle = nullptr; // its own
   std::atomic<bool> ended{false};
   std::atomic<std::uint32_t> frozen{0};
-  trace::recorder recorder;
-  trace::counters counters;
-  int cpu = -1;                     // bound to, or -1
-  unsigned nesting = 0;             // calls of run_child() that are under way
-  idle_observer* on_idle = nullptr; // its own
-  // Of the kernel thread it runs on; 0: none. For those who tick, and debuggers.
-  base::atomic<int> kernel_thread_id{0};
-  worker* next_of_process = nullptr; // under the lock of sched/inspection.cpp
-  // --- preemption ---
-  base::atomic<void*> own_thread_pointer{nullptr}; // of the kernel thread it runs on; read by asm
-  tls_block* tls_blocks = nullptr; // to lend
-  unsigned tls_block_count = 0;
-  carrier* on = nullptr;         // the kernel thread it runs on
-  std::unique_ptr<carrier> home; // the one it began on
-  carrier* spares = nullptr;     // kernel threads to go on on
-  unsigned spare_count = 0;
-  struct { // how it goes on on the kernel thread that it is being passed to
-    carrier* to = nullptr;
-    arch::context* resumes = nullptr;
-    arch::arrival_function then = nullptr;
-    void* argument = nullptr;
-  } passing;
-  cpu_set_t affinity{}; // of the kernel threads it runs on
-  // The preemptible thread in user mode, by its serial; 0: none. Written by the worker.
-  base::atomic<std::uint32_t> user_mode_serial{0};
-  base::atomic<std::uint32_t> tick_flag{0}; // the serial of one that should leave; written by whoever ticks
-  base::atomic<waiting> others_wait{waiting::nobody}; // when that thread went to user mode, or since
-  std::uint32_t ticked_alone = 0; // the serial of one that left by a tick when nobody else was there
-  base::atomic<std::uint32_t> user_mode_class{0}; // its class of priority, where there are several
-  base::atomic<std::uint32_t> kicked{0};          // 1: it was told to leave for a higher one
-  std::uint32_t preempted = 0;                    // threads that left by a tick
-  bool left_by_tick = false;                      // the last that was preempted did not ask for it
-  std::uint32_t ticked_serial = 0;                // whoever ticks: what it saw last, and since when
-  deadline ticked_since = 0;
-  std::uint8_t flags_ignored = 0; // in a row
-  struct {                        // of a worker without a preemptible thread (preempt/stuck.hpp)
-    deadline since = 0, look_at = 0;
-    std::int64_t cpu_ns = 0;
-  } silent;
-  base::atomic<std::uint32_t> is_stuck{0}; // 1: it shall let a thread go alone when it is ticked
-  base::atomic<bool> stands_still{false};  // it sleeps for want of work, or is frozen, and waits for no lock
-  watched_state watched;          // whoever keeps watch: what it saw last
-  // When whoever ticks shall tick it whatever the interval; 0: never. And until when the interval does not
-  // matter. Written by the worker.
-  base::atomic<deadline> planned_tick{0};
-  base::atomic<deadline> unhurried_until{0};
+  worker* next_of_process = nullptr;                     // under the lock of sched/inspection.cpp
   base::atomic<std::int64_t>* time_of_current = nullptr; // where the ns of what runs are counted, if at all
   deadline current_since = 0;
-  // --- sleep of workers beyond the active ones (activity.cpp) ---
-  unsigned rank = 0;                   // place in its group
-  bool withdrawn = false;              // serves `local` alone
-  lodger lodging;                      // this worker's scheduler, while it is elsewhere
-  std::shared_ptr<scheduler> stand_in; // what the worker has instead; made under the group's lock
-  lodger* lodgers = nullptr;           // others' schedulers that this worker serves
-  lodger* lodger_turn = nullptr;       // whose turn it is; null: its own
-  base::atomic<lodger*> arriving{nullptr};
   void* front = nullptr; // what a front (abt) calls this worker; its own, set before the worker starts
-  // --- simulation.hpp ---
-  virtual_thread* simulated_by = nullptr; // what it runs on; null for worker 0 and where nothing is simulated
-  std::int32_t simulated_budget = decision_budget; // `budget` is used up at all times
 
   // Whether the caller's kernel thread, with its own variables, is the worker's: for assertions. SIGNAL-SAFE.
   [[nodiscard]] bool is_here() const noexcept;
@@ -317,7 +216,9 @@ struct alignas(64) worker : worker_front {
   // Before the pools of the scheduler go.
   void end_lending() noexcept;
   void forget_after_fork();
-  scheduler& active_scheduler() noexcept { return stacked.empty() ? *main_scheduler : *stacked.back(); }
+  scheduler& active_scheduler() noexcept {
+    return stacked.schedulers.empty() ? *main_scheduler : *stacked.schedulers.back();
+  }
 
   void note(trace::event what, const void* unit, std::uint32_t argument = 0) noexcept {
     if ((attention.load_relaxed() & (tracing | observed)) != 0) [[unlikely]]
@@ -376,6 +277,7 @@ struct alignas(64) worker : worker_front {
   void run_thread(descriptor& u) noexcept;
   void enter_stacked_scheduler(descriptor& u) noexcept;
   void freeze() noexcept;
+  void stand_still_no_more() noexcept;
 };
 
 // The worker of the calling code, or the front of all kernel threads that are none (attention ==
@@ -403,6 +305,11 @@ WEFT_API void for_each_worker(void (*action)(worker& w, void* argument), void* a
 // Whether the calling kernel thread is a worker now.
 [[gnu::always_inline]] inline bool on_worker() noexcept {
   return (here().attention.load_relaxed() & not_a_worker) == 0;
+}
+
+// Whether the calling code is that of a thread.
+[[nodiscard]] inline bool on_thread() noexcept {
+  return on_worker() && here().current->kind() == unit::kind_thread;
 }
 
 // Installs the worker of the calling kernel thread.

@@ -8,6 +8,7 @@
 #include "weft/base/knob.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/sched/group.hpp"
+#include "weft/sched/leaving.hpp"
 #include "weft/sched/priority.hpp"
 #include "weft/sched/simulation.hpp"
 #include "weft/sched/standstill.hpp"
@@ -38,7 +39,7 @@ void worker::for_each_served_pool(Action action) noexcept {
   action(static_cast<pool&>(local));
   for (const auto& p : main_scheduler->pools())
     action(*p);
-  for (const lodger* l = lodgers; l != nullptr; l = l->next) {
+  for (const lodger* l = activity.lodgers; l != nullptr; l = l->next) {
     for (const auto& p : l->lent->pools())
       action(*p);
   }
@@ -53,19 +54,19 @@ bool worker::has_visible_work() noexcept {
 // After a while without work: what the caches hold beyond a small stock goes back to the system.
 void worker::give_memory_back() noexcept {
   constexpr std::size_t stacks_kept = 16;
-  trimmed = true;
+  caches.trimmed = true;
   standstill_looks = 0;
-  trims.fetch_add_acq_rel(1);
-  stacks.trim(stacks_kept);
-  descriptors.trim();
-  trims.fetch_add_acq_rel(1);
+  caches.trims.fetch_add_acq_rel(1);
+  caches.stacks.trim(stacks_kept);
+  caches.descriptors.trim();
+  caches.trims.fetch_add_acq_rel(1);
 }
 
 // Leaves the search: whoever pushed meanwhile may have counted on it, so another sleeper takes over; and so
 // for the timer that this worker would have woken for.
 void worker::found_work() noexcept {
-  trimmed = false;
-  leave_search(spot, [this](auto action) { for_each_served_pool(action); });
+  caches.trimmed = false;
+  park::leave_search(parking.spot, [this](auto action) { for_each_served_pool(action); });
   if (owner_group.waiting_source() != nullptr)
     owner_group.hand_watch_on();
   if (attention.any_relaxed(worker_has_classes)) [[unlikely]]
@@ -93,7 +94,7 @@ void worker::pause_search(unsigned length) const noexcept {
 descriptor* worker::idle() noexcept {
   constexpr unsigned longest_pause = 16;
   const deadline least_search = simulation::search(idle_spin.get() * 1000);
-  spot.start_searching();
+  parking.spot.start_searching();
   note(trace::event::search, nullptr);
   const bool is_crowded = crowded();
   deadline begin = os::now_ns();
@@ -122,7 +123,7 @@ descriptor* worker::idle() noexcept {
       return u;
     }
     const deadline now = os::now_ns();
-    counters.timers_fired += static_cast<unsigned>(owner_group.expire_timers_of_all(now));
+    recording.counters.timers_fired += static_cast<unsigned>(owner_group.expire_timers_of_all(now));
     if (owner_group.source_count_.load(std::memory_order_relaxed) != 0)
       owner_group.poll_sources();
     if (on_idle != nullptr) {
@@ -131,7 +132,7 @@ descriptor* worker::idle() noexcept {
     }
     pause_search(pause);
     pause = std::min(pause * 2, longest_pause);
-    if (now < begin + search.length(least_search) || has_visible_work()) {
+    if (now < begin + parking.search.length(least_search) || has_visible_work()) {
       // A long search is a guess: whoever else wants this CPU goes first.
       if (is_crowded || now > begin + least_search)
         ::sched_yield();
@@ -145,48 +146,53 @@ descriptor* worker::idle() noexcept {
   return nullptr;
 }
 
+void worker::stand_still_no_more() noexcept {
+  parking.stillness.end();
+  rest_of_monitor.rouse();
+}
+
 void worker::park() noexcept {
   const auto each_pool = [this](auto action) { for_each_served_pool(action); };
-  sleeps_until.store_relaxed(
-      no_deadline);            // before (P2): whoever arms a timer from now on wakes us, or is seen below
-  enter_park(spot, each_pool); // (P1), (P2)
+  timing.sleeps_until.store_relaxed(
+      no_deadline); // before (P2): whoever arms a timer from now on wakes us, or is seen below
+  park::enter_park(parking.spot, each_pool); // (P1), (P2)
   bool watched = false;
   const bool stay = has_visible_work() || (attention.load_relaxed() & ~standing_attention) != 0;
   if (!stay) {
-    ++counters.parks;
+    ++recording.counters.parks;
     note(trace::event::park, nullptr);
     deadline until = owner_group.sleep_until(*this);
     const deadline asleep = os::now_ns();
-    if (!trimmed) {
+    if (!caches.trimmed) {
       until = std::min(until, asleep + trim_after);
     } else if (until == no_deadline && standstill_looks < std::size(pauses_between_looks)) {
       if (standstill::look()) // kernel threads without work end by and by
         until = asleep + pauses_between_looks[standstill_looks++];
     }
-    stands_still.store_relaxed(true);
+    parking.stillness.begin();
     watched = sleep_parked(until);
-    stands_still.store_relaxed(false); // what follows may wait for locks
+    stand_still_no_more(); // what follows may wait for locks
     note(trace::event::unpark, nullptr);
-    search.slept(os::now_ns() - asleep, idle_spin.get() * 1000);
-    if (!trimmed && !spot.is_notified() && os::now_ns() >= until)
+    parking.search.slept(os::now_ns() - asleep, idle_spin.get() * 1000);
+    if (!caches.trimmed && !parking.spot.is_notified() && os::now_ns() >= until)
       give_memory_back();
   }
-  sleeps_until.store_relaxed(0);
-  leave_park(spot, each_pool); // (P7)
-  if (watched)                 // only now: what becomes ready would call this worker, while it is parked
+  timing.sleeps_until.store_relaxed(0);
+  park::leave_park(parking.spot, each_pool); // (P7)
+  if (watched) // only now: what becomes ready would call this worker, while it is parked
     owner_group.end_watch();
 }
 
 // As park(), by a thread that runs.
 deadline worker::begin_visit(os::doorbell& bell, bool& watches) noexcept {
   watches = false;
-  sleeps_until.store_relaxed(no_deadline);
-  enter_park(spot, [this](auto action) { for_each_served_pool(action); });
+  timing.sleeps_until.store_relaxed(no_deadline);
+  park::enter_park(parking.spot, [this](auto action) { for_each_served_pool(action); });
   if (!has_visible_work() && (attention.load_relaxed() & ~standing_attention) == 0) {
     watches = owner_group.watch_.try_take();
     const deadline until = owner_group.sleep_until(*this);
-    if (until > os::now_ns() && spot.start_visiting(bell)) {
-      stands_still.store_relaxed(true);
+    if (until > os::now_ns() && parking.spot.start_visiting(bell)) {
+      parking.stillness.begin();
       return until;
     }
   }
@@ -195,9 +201,9 @@ deadline worker::begin_visit(os::doorbell& bell, bool& watches) noexcept {
 }
 
 void worker::end_visit(bool watched) noexcept {
-  stands_still.store_relaxed(false);
-  sleeps_until.store_relaxed(0);
-  leave_park(spot, [this](auto action) { for_each_served_pool(action); });
+  stand_still_no_more();
+  timing.sleeps_until.store_relaxed(0);
+  park::leave_park(parking.spot, [this](auto action) { for_each_served_pool(action); });
   if (watched)
     owner_group.end_watch();
   found_work();

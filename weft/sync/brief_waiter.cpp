@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "weft/sync/brief_waiter.hpp"
+#include "weft/sched/runtime_section.hpp"
 
 #include "weft/arch/arch.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/sched/group.hpp"
 #include "weft/sched/switch.hpp"
-#include "weft/sched/user_mode.hpp"
 
 namespace weft::sync {
 namespace {
-
-constexpr std::uint32_t notified = wait_word::asleep + 1;
 
 /// How long a waiter keeps away before it looks, and then sleeps: a microsecond, about what sleeping and
 /// being woken cost (Karlin et al. 1991, competitive spinning). One look, not many: each takes the line from
@@ -65,14 +63,14 @@ void brief_waiter::sleep_on_kernel_thread() noexcept {
 }
 
 void brief_waiter::notify() noexcept {
-  unit::descriptor* const u = unit_;                          // read before the word is set, as above
-  if (word_.decide(notified) != wait_word::found::sleeping) { // (W1), (W4)
-    return;
-  }
+  notify([] {});
+}
+
+void brief_waiter::wake(unit::descriptor* u, const base::atomic<std::uint32_t>& word) noexcept {
   if (u != nullptr) {
     sched::make_ready(*u);
   } else {
-    os::futex_wake(&word_.word(), 1); // by address only: the frame may be gone
+    os::futex_wake(&word, 1); // by address only: the frame may be gone
   }
 }
 

@@ -2,7 +2,7 @@
 // A queue between threads that blocks who finds it full or empty, and can be closed.
 #pragma once
 
-#include "weft/sched/user_mode.hpp"
+#include "weft/sched/runtime_section.hpp"
 #include "weft/sync/wait_queue.hpp"
 
 #include <chrono>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "weft/sync/condition_variable.hpp"
+#include "weft/sched/runtime_section.hpp"
 
 #include "weft/sched/switch.hpp"
-#include "weft/sched/user_mode.hpp"
 
 namespace weft::sync {
 

@@ -6,7 +6,7 @@
 namespace weft::sync {
 
 void pause_for_arrival(std::size_t looks) noexcept {
-  constexpr std::size_t looks_before_yield = 64;
+  constexpr std::size_t looks_before_yield = base::backend::scaled(64, 1);
   if (looks % looks_before_yield != 0) {
     arch::relax();
   } else {

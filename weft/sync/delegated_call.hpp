@@ -6,6 +6,7 @@
 #include "weft/base/assert.hpp"
 #include "weft/sched/switch.hpp"
 #include "weft/sync/brief_waiter.hpp"
+#include "weft/sync/offer_word.hpp"
 #include "weft/sync/request.hpp"
 #include "weft/sync/suspended_thread.hpp"
 
@@ -60,12 +61,13 @@ struct server {
     if (r.next != nullptr) { // a line that is only read need not be fetched once more
       r.next = nullptr;
     }
-    (oldest_ != nullptr ? youngest_->next : oldest_) = &r;
+    (oldest_ != nullptr ? static_cast<request*>(youngest_)->next : oldest_) = &r;
     youngest_ = &r;
   }
   /// Tells those that are finished, in their order. *Contexts*: all but signal handlers. *Switches*: never.
   void tell() noexcept {
-    request* r = std::exchange(oldest_, nullptr);
+    request* r = oldest_;
+    oldest_ = nullptr;
     while (r != nullptr) {
       request* const next = r->next;
       static_cast<waited_request*>(r)->sleep.notify(); // GONE: *r
@@ -73,21 +75,18 @@ struct server {
     }
   }
 
-  void* consumer;               // null: there is none
-  brief_waiter* heir = nullptr; // to be told that it owns the delegator
+  void* consumer; // null: there is none
 
  private:
-  request* oldest_ = nullptr;
-  request* youngest_ = nullptr;
+  base::plain<request*> oldest_ = nullptr;
+  base::plain<request*> youngest_ = nullptr;
 };
 
-/// Wants the delegator.
+/// Wants the delegator, which is offered to it when its turn has come.
 struct lock_request : waited_request {
-  lock_request() noexcept : waited_request(&hand_over) {}
-  static outcome hand_over(request& r, server& s) noexcept {
-    s.heir = &static_cast<lock_request&>(r).sleep;
-    return outcome::handed_over;
-  }
+  lock_request() noexcept : waited_request(nullptr) {}
+
+  call_word calls;
 };
 
 /// A function whose caller waits, in whose frame all of it lies: on one cache line, if its result fits, which

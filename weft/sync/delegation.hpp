@@ -3,7 +3,7 @@
 // are made of, but for the thread that serves.
 #pragma once
 
-#include "weft/sched/user_mode.hpp"
+#include "weft/sched/runtime_section.hpp"
 #include "weft/sync/delegated_call.hpp"
 #include "weft/sync/owner_record.hpp"
 #include "weft/sync/release_action.hpp"
@@ -20,11 +20,11 @@ namespace weft::sync {
 
 /// The lock, its requests, and how they are served.
 /// *Ownership*: `queue_` says who owns the delegator (weft/sync/request_list.hpp); all else here, and the
-/// consumer, is the owner's. The consumer's thread is the owner, or in `idle_`, or has been taken out of it
-/// by an owner, whose ownership it has then. *Invariants*: nobody frees the delegator while there are
-/// requests, or while the consumer is busy: that owner serves, or passes the delegator to the consumer's
-/// thread. *Ordering*: a hand-over to a waiter is ordered by (W1, W2), one to the consumer's thread by (S1,
-/// S2). Proof: weft/sync/README.md.
+/// consumer, is the owner's. The consumer's thread is the owner, or in `idle_`, or has been called by an
+/// owner, and looks whether the delegator is still there for it. *Invariants*: nobody frees the delegator
+/// while there are requests, or while the consumer is busy or is to stop: that owner serves, or offers the
+/// delegator to the consumer's thread. A request for the lock stays the first until its requester owns the
+/// delegator. *Ordering*: offers are ordered by (O1) to (O4). Proof: weft/sync/README.md.
 template <consumer Consumer, class Queue>
 class delegation : private release_action<delegation<Consumer, Queue>> {
  public:
@@ -40,7 +40,8 @@ class delegation : private release_action<delegation<Consumer, Queue>> {
     }
   }
 
-  /// Takes the delegator, waiting for it if need be, in the order of the requests. *Contexts*: thread,
+  /// Takes the delegator, waiting for it if need be, in the order of the requests; only who tries may take it
+  /// from one to whom it was offered. *Contexts*: thread,
   /// foreign kernel thread; a tasklet as long as it need not wait. *Switches*: may. *Errors*:
   /// std::system_error(operation_not_permitted) from a tasklet that would have to wait.
   void lock() {
@@ -49,9 +50,11 @@ class delegation : private release_action<delegation<Consumer, Queue>> {
     }
     owner_.set();
   }
-  /// *Contexts*: any. *Switches*: never. *Errors*: none.
+  /// Takes the delegator if nobody holds it, also from a waiter, or from the consumer's thread, to which it
+  /// was offered and which has not run yet: so maybe before requests that have been left earlier, the
+  /// caller's own among them. *Contexts*: any. *Switches*: never. *Errors*: none.
   [[nodiscard]] bool try_lock() noexcept {
-    if (!queue_.try_take()) {
+    if (!queue_.try_take() && !offer_.try_take()) {
       return false;
     }
     owner_.set();
@@ -143,8 +146,11 @@ class delegation : private release_action<delegation<Consumer, Queue>> {
     consumer_ = &c;
     running_ = true;
     stopping_ = false;
+    consumer_calls_.look(); // it will look, once it runs
     owner_.clear_by_other();
   }
+  /// After adopt(), once that thread has been made.
+  void admit() noexcept { call_consumer(); }
   /// That thread could not be started.
   void abandon() noexcept {
     running_ = false;
@@ -160,12 +166,13 @@ class delegation : private release_action<delegation<Consumer, Queue>> {
     }
     stopping_ = true;
     owner_.clear_by_other();
-    idle_.notify(); // it owns the delegator from here
+    call_consumer();
   }
-  /// What the consumer's thread does, which owns the delegator from the beginning. *Contexts*: thread.
+  /// What the consumer's thread does, to which the delegator is offered at the beginning. *Contexts*: thread.
   /// *Switches*: may.
   void consume() {
-    for (;;) {
+    await_offer();
+    for (std::size_t looks = 1;; ++looks) {
       server here(consumer_);
       std::size_t left = serve_at_once;
       const served how = serve(here, left);
@@ -173,10 +180,10 @@ class delegation : private release_action<delegation<Consumer, Queue>> {
       if (how == served::enough) {
         continue;
       }
-      if (how == served::handed_over) {
-        // The heir is told off this stack: it may pass the delegator back at once.
-        idle_.wait_with([heir = here.heir] {
-          heir->notify();
+      if (how == served::wanted) {
+        // Offered off this stack: it may be passed back at once.
+        leave([this] {
+          offer_to_first();
           return true;
         }); // SWITCH: may resume on another worker, owning the delegator again
       } else if (busy()) {
@@ -185,7 +192,13 @@ class delegation : private release_action<delegation<Consumer, Queue>> {
         running_ = false;
         return release();
       } else {
-        idle_.wait_with([this] { return queue_.try_free(); }); // SWITCH: may resume on another worker
+        leave([this, looks] { // SWITCH: may resume on another worker
+          if (queue_.try_free()) {
+            return true; // GONE: *this
+          }
+          pause_for_arrival(looks);
+          return false;
+        });
       }
     }
   }
@@ -193,7 +206,7 @@ class delegation : private release_action<delegation<Consumer, Queue>> {
  private:
   friend release_action<delegation>;
 
-  enum class served : std::uint8_t { all, enough, handed_over };
+  enum class served : std::uint8_t { all, enough, wanted }; // wanted: the first wants the lock
 
   /// What an owner serves before he tells those whose requests were executed, and a releasing thread before
   /// it passes the delegator to the consumer's thread: a bound to what it does for others.
@@ -211,11 +224,13 @@ class delegation : private release_action<delegation<Consumer, Queue>> {
 
   /// Whether the consumer's thread must go on although there are no requests.
   [[nodiscard]] bool busy() const noexcept {
-    return running_ && (put_off_ != nullptr || consumer_->is_active());
+    return running_ && (put_off_ != nullptr || static_cast<Consumer*>(consumer_)->is_active());
   }
+  /// Whether it must be called although there are none.
+  [[nodiscard]] bool is_wanted() const noexcept { return running_ && (stopping_ || busy()); }
 
   void release() noexcept {
-    if (busy() || !queue_.try_free()) [[unlikely]] {
+    if (is_wanted() || !queue_.try_free()) [[unlikely]] {
       release_slowly();
     } // else GONE: *this
   }
@@ -237,10 +252,10 @@ class delegation : private release_action<delegation<Consumer, Queue>> {
   /// *this, if true.
   bool give_back(server& here, std::size_t& left) noexcept {
     const served how = serve(here, left);
-    if (how == served::handed_over) {
-      here.heir->notify();
-    } else if (running_ && (how == served::enough || busy())) {
-      idle_.notify();
+    if (how == served::wanted) {
+      offer_to_first();
+    } else if (running_ && (how == served::enough || is_wanted())) {
+      call_consumer();
     } else {
       return how == served::all && queue_.try_free();
     }
@@ -252,9 +267,75 @@ class delegation : private release_action<delegation<Consumer, Queue>> {
     owner_.clear_by_other();
     if (!running_) {
       release();
-    } else if (busy() || !queue_.try_free()) {
-      idle_.notify();
+    } else if (is_wanted() || !queue_.try_free()) {
+      call_consumer();
     } // GONE: *this
+  }
+
+  // --- offers. Nobody is preempted half way: others spin until an offer that was prepared is there. ---
+
+  /// To the requester of the lock that is the first of the queue. GONE: *this.
+  void offer_to_first() noexcept {
+    const sched::runtime_section in;
+    auto& r = static_cast<lock_request&>(*queue_.front());
+    const auto publish = [this] { offer_.publish(); }; // GONE: *this and r, unless r sleeps
+    offer_.prepare();
+    if (r.calls.call()) { // (O3)
+      r.sleep.notify(publish);
+    } else {
+      publish();
+    }
+  }
+  /// By that requester, when it has been woken. False: others have it, and the caller can wait once more.
+  bool accept(lock_request& r) noexcept {
+    do {
+      r.calls.look(); // (O4)
+      if (offer_.take()) {
+        queue_.pop();
+        return true;
+      }
+      r.sleep.renew();
+    } while (!r.calls.stand_by());
+    return false;
+  }
+  /// To the consumer's thread. GONE: *this.
+  void call_consumer() noexcept {
+    const sched::runtime_section in;
+    offer_.prepare();
+    if (consumer_calls_.call()) { // (O3)
+      idle_.notify();             // it waits for the offer, if it runs at once
+    }
+    offer_.publish();
+  }
+  /// By the consumer's thread: until it owns the delegator.
+  void await_offer() {
+    for (;;) {
+      consumer_calls_.look(); // (O4)
+      if (offer_.take()) {
+        return;
+      }
+      // It stands by once it is in the place; GONE: the caller's frame, then.
+      idle_.wait_with([this] { return consumer_calls_.stand_by(); }); // SWITCH: may resume elsewhere
+    }
+  }
+  /// By the consumer's thread, which owns the delegator: gives it away by `give()`, off its stack, and
+  /// returns owning it again. At once, if `give` says no.
+  template <class Give>
+  void leave(Give give) {
+    bool keeps = false;
+    idle_.wait_with([this, &keeps, give] {
+      consumer_calls_.stand_by_as_owner();
+      if (give()) {
+        return true; // GONE: *this and the caller's frame
+      }
+      keeps = true;
+      return false;
+    }); // SWITCH: may resume on another worker
+    if (!keeps) {
+      await_offer();
+    } else {
+      consumer_calls_.look();
+    }
   }
 
   /// Serves up to `left` requests and counts them off.
@@ -263,13 +344,13 @@ class delegation : private release_action<delegation<Consumer, Queue>> {
       if (left == 0) {
         return served::enough;
       }
+      if (r->wants_lock()) {
+        return served::wanted;
+      }
       --left;
       queue_.pop();
       const bool is_posted = r->is_posted(); // before it is gone
       const request::outcome what = r->run(*r, here);
-      if (what == request::outcome::handed_over) {
-        return served::handed_over;
-      }
       if (what == request::outcome::put_off) {
         put_off(queue_.keep(*r));
       } else if (is_posted) {
@@ -281,16 +362,17 @@ class delegation : private release_action<delegation<Consumer, Queue>> {
 
   void put_off(request& r) noexcept {
     r.next = nullptr;
-    (put_off_ != nullptr ? last_put_off_->next : put_off_) = &r;
+    (put_off_ != nullptr ? static_cast<request*>(last_put_off_)->next : put_off_) = &r;
     last_put_off_ = &r;
   }
 
   /// Once around: the consumer's own work, what was put off, and whoever else wants to run.
   void make_progress() {
-    if (consumer_->is_active()) {
-      consumer_->progress().notify();
+    if (static_cast<Consumer*>(consumer_)->is_active()) {
+      static_cast<Consumer*>(consumer_)->progress().notify();
     }
-    request* r = std::exchange(put_off_, nullptr);
+    request* r = put_off_;
+    put_off_ = nullptr;
     while (r != nullptr) {
       request* const next = r->next;
       server here(consumer_);
@@ -322,7 +404,9 @@ class delegation : private release_action<delegation<Consumer, Queue>> {
     if (push(r)) {
       release_slowly();
     }
-    r.sleep.wait({unit::wait_kind::delegator, 0, this}); // SWITCH: may resume on another worker
+    do {
+      r.sleep.wait({unit::wait_kind::delegator, 0, this}); // SWITCH: may resume on another worker
+    } while (!accept(r));
   }
 
   template <class F>
@@ -391,12 +475,14 @@ class delegation : private release_action<delegation<Consumer, Queue>> {
   }
 
   Queue queue_;
+  offer_word offer_;
+  call_word consumer_calls_;
   suspended_thread idle_; // the consumer's thread
-  Consumer* consumer_ = nullptr;
-  request* put_off_ = nullptr; // oldest first
-  request* last_put_off_ = nullptr;
-  bool running_ = false; // the consumer's thread has been started and has not been asked for its end
-  bool stopping_ = false;
+  base::plain<Consumer*> consumer_ = nullptr;
+  base::plain<request*> put_off_ = nullptr; // oldest first
+  base::plain<request*> last_put_off_ = nullptr;
+  base::plain<bool> running_ = false;  // the consumer's thread has been started, and has not come to its end
+  base::plain<bool> stopping_ = false; // it has been asked for it
   [[no_unique_address]] default_owner_record owner_;
 };
 

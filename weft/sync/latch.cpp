@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "weft/sync/latch.hpp"
+#include "weft/sched/runtime_section.hpp"
 
 #include "weft/base/assert.hpp"
-#include "weft/sched/user_mode.hpp"
 
 namespace weft::sync {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "weft/base/atomic_backend.hpp"
+#include "weft/sched/runtime_section.hpp"
 #include "weft/sched/switch.hpp"
-#include "weft/sched/user_mode.hpp"
 #include "weft/sync/waiter.hpp"
 
 namespace weft::sync {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "weft/sync/mcs_mutex.hpp"
+#include "weft/sched/runtime_section.hpp"
 
 #include "weft/arch/arch.hpp"
 #include "weft/sched/switch.hpp"
-#include "weft/sched/user_mode.hpp"
 #include "weft/sync/wait_told.hpp"
 
 namespace weft::sync {
@@ -57,6 +57,19 @@ void mcs_mutex::take_over(waiting_node& n) noexcept {
   head_.next.store_relaxed(successor); // relaxed: only the owner reads it while it is set
 }
 
+/// After a wake-up. True: the caller owns it. False: others have taken it, and the caller can wait once more.
+bool mcs_mutex::accept(waiting_node& n) noexcept {
+  do {
+    n.calls.look(); // (O4)
+    if (offer_.take()) {
+      take_over(n);
+      return true;
+    }
+    n.sleep.renew();
+  } while (!n.calls.stand_by());
+  return false;
+}
+
 void mcs_mutex::wait() {
   const sched::runtime_section in;
   if (sched::on_worker()) {
@@ -66,8 +79,9 @@ void mcs_mutex::wait() {
   n.sleep.why = {unit::wait_kind::mcs_mutex, 0, this};
   if (enqueue(n)) {
     const wait_told told(this);
-    n.sleep.wait(); // SWITCH: may resume on another worker
-    take_over(n);
+    do {
+      n.sleep.wait(); // SWITCH: may resume on another worker
+    } while (!accept(n));
   }
 }
 
@@ -75,6 +89,9 @@ bool mcs_mutex::wait(sched::deadline until, const std::stop_token& stop) {
   const sched::runtime_section in;
   owner_.expect_other();
   if (has_passed(until)) {
+    if (try_lock()) {
+      return true;
+    }
     let_others_run(); // SWITCH: may resume on another worker
     return try_lock();
   }
@@ -85,28 +102,54 @@ bool mcs_mutex::wait(sched::deadline until, const std::stop_token& stop) {
   n->sleep.why = {unit::wait_kind::mcs_mutex, 0, this};
   if (enqueue(*n)) {
     const wait_told told(this);
-    try {
-      if (n->sleep.wait(until, stop) != wait_result::notified) { // SWITCH: may resume on another worker
-        waiting_node::let_go()(n.release());
+    do {
+      if (!sleep(n, until, stop)) { // SWITCH: may resume on another worker
         return false;
       }
-    } catch (...) {
-      if (n->sleep.decide(wait_result::stopped)) {
-        waiting_node::let_go()(n.release());
-        throw;
-      }
-    }
-    take_over(*n);
+    } while (!accept(*n));
   }
   set_owner();
   return true;
 }
 
-void mcs_mutex::hand_over() noexcept {
+/// False: given up, and the node let go.
+bool mcs_mutex::sleep(std::unique_ptr<waiting_node>& n, sched::deadline until, const std::stop_token& stop) {
+  try {
+    if (n->sleep.wait(until, stop) == wait_result::notified) { // SWITCH: may resume on another worker
+      return true;
+    }
+  } catch (...) {
+    if (!n->sleep.decide(wait_result::stopped)) {
+      return true; // somebody was faster, and what he has offered may not be lost
+    }
+    waiting_node::let_go()(n.release());
+    throw;
+  }
+  waiting_node::let_go()(n.release());
+  return false;
+}
+
+/// False: it has given up.
+bool mcs_mutex::offer_to(waiting_node& n) noexcept {
+  const auto publish = [this] { offer_.publish(); }; // GONE: *this and n, unless n sleeps
+  head_.next.store_relaxed(&n);                      // relaxed: published by the offer
+  offer_.prepare();
+  if (!n.calls.call()) { // (O3) it will look
+    publish();
+    return true;
+  }
+  if (n.sleep.decide(wait_result::notified, publish)) {
+    return true;
+  }
+  offer_.withdraw();
+  return false;
+}
+
+void mcs_mutex::offer() noexcept {
   const sched::runtime_section in;
   sched::note_here(trace::event::lock_pass, this);
   auto* n = static_cast<waiting_node*>(await_link(head_.next));
-  while (!n->sleep.notify()) { // GONE: *n and *this, if true
+  while (!offer_to(*n)) { // GONE: *n and *this, if true
     // It has given up. Its node leaves the queue, by the same steps as the owner's.
     const std::unique_ptr<waiting_node, waiting_node::let_go> given_up(n);
     node* successor = n->next.load_acquire(); // (K4)

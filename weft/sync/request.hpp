@@ -19,10 +19,10 @@ class posted;
 
 /// One request. It lies in the frame of a thread that waits for it, or is a `posted`.
 /// *Ownership*: the requester's until it is pushed; then the delegator's owner's, until it is done. GONE when
-/// `run` has returned `done` or `handed_over`, unless it is posted.
+/// `run` has returned `done`, unless it is posted.
 struct request {
-  /// done: executed. put_off: to be tried again later. handed_over: it wanted the delegator itself.
-  enum class outcome : std::uint8_t { done, put_off, handed_over };
+  /// done: executed. put_off: to be tried again later.
+  enum class outcome : std::uint8_t { done, put_off };
   using handler = outcome (*)(request&, server&) noexcept;
   /// Moves a posted request's closure to another, or destroys it if that is null.
   using relocator = void (*)(posted& from, posted* to) noexcept;
@@ -31,10 +31,13 @@ struct request {
   request(const request&) = delete;
   request& operator=(const request&) = delete;
 
+  /// It is not to be run: it stays the first of the queue until its requester owns the delegator and takes it
+  /// out.
+  [[nodiscard]] bool wants_lock() const noexcept { return run == nullptr; }
   [[nodiscard]] bool is_posted() const noexcept { return relocate != nullptr; }
 
   base::plain<request*> next = nullptr; // the queue's
-  handler run;
+  handler run;                          // null: it wants the delegator itself
   relocator relocate = nullptr;
 };
 

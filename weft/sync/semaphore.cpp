@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "weft/sync/semaphore.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/sched/runtime_section.hpp"
 
 namespace weft::sync {
 
 void permits::release(std::ptrdiff_t count) noexcept {
   const sched::runtime_section in;
   const std::scoped_lock held(lock_);
-  while (count > 0 && waiters_.notify_one()) {
+  while (count > 0 && waiters_.offer_one()) {
     --count;
   }
   count_ += count;
 }
 
-bool permits::try_acquire() noexcept {
-  const sched::runtime_section in;
-  const std::scoped_lock held(lock_);
+bool permits::take_locked() noexcept {
   if (count_ == 0) {
     return false;
   }
@@ -23,21 +21,32 @@ bool permits::try_acquire() noexcept {
   return true;
 }
 
+bool permits::try_acquire() noexcept {
+  const sched::runtime_section in;
+  const std::scoped_lock held(lock_);
+  return take_locked() || waiters_.take_back();
+}
+
+bool permits::try_in_turn() noexcept {
+  const sched::runtime_section in;
+  const std::scoped_lock held(lock_);
+  return take_locked();
+}
+
 bool permits::acquire(sched::deadline until, const std::stop_token& stop) {
   const sched::runtime_section in;
   held_lock held(lock_);
-  if (count_ > 0) {
-    --count_;
+  if (take_locked() || (has_passed(until) && waiters_.take_back())) {
     return true;
   }
-  waiter w({unit::wait_kind::semaphore, 0, this});
-  return waiters_.wait(held, w, until, stop) == wait_result::notified; // SWITCH: may resume on another worker
+  offer_queue::place p({unit::wait_kind::semaphore, 0, this});
+  return waiters_.wait(held, p, until, stop); // SWITCH: may resume on another worker
 }
 
 std::ptrdiff_t permits::count() noexcept {
   const sched::runtime_section in;
   const std::scoped_lock held(lock_);
-  return count_;
+  return count_ + static_cast<std::ptrdiff_t>(waiters_.offered());
 }
 
 } // namespace weft::sync

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "weft/sync/shared_mutex.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/sched/runtime_section.hpp"
 #include "weft/sync/wait_told.hpp"
 
 namespace weft::sync {
@@ -26,22 +26,60 @@ bool shared_mutex::take_shared_locked() noexcept {
   return true;
 }
 
-void shared_mutex::admit_readers() noexcept {
-  reading_ += readers_waiting_.notify_all();
+// True: nobody holds it, but for those to whom it is offered; of a writer, the offer has been taken back.
+bool shared_mutex::call_off() noexcept {
+  return writing_ ? writers_.take_back() : reading_ == readers_waiting_.offered();
 }
 
-// writing_ is set once the wake has succeeded; the new owner cannot release before, for want of lock_.
+bool shared_mutex::take_offered() noexcept {
+  if (!call_off()) {
+    return false;
+  }
+  while (readers_waiting_.take_back()) {
+  }
+  reading_ = 0;
+  writing_ = true;
+  set_writer();
+  return true;
+}
+
+// Readers to whom it is offered keep their offers: their phase has begun.
+bool shared_mutex::take_offered_shared() noexcept {
+  if (!call_off()) {
+    return false;
+  }
+  writing_ = false;
+  ++reading_;
+  return true;
+}
+
+void shared_mutex::admit_readers() noexcept {
+  reading_ += readers_waiting_.offer_all();
+}
+
 void shared_mutex::admit_writer() noexcept {
-  writing_ = writers_.notify_one();
+  writing_ = writers_.offer_one();
 }
 
 bool shared_mutex::try_lock() noexcept {
   const sched::runtime_section in;
   const std::scoped_lock held(lock_);
-  return take_locked();
+  return take_locked() || take_offered();
 }
 
 bool shared_mutex::try_lock_shared() noexcept {
+  const sched::runtime_section in;
+  const std::scoped_lock held(lock_);
+  return take_shared_locked() || take_offered_shared();
+}
+
+bool shared_mutex::try_in_turn() noexcept {
+  const sched::runtime_section in;
+  const std::scoped_lock held(lock_);
+  return take_locked();
+}
+
+bool shared_mutex::try_in_turn_shared() noexcept {
   const sched::runtime_section in;
   const std::scoped_lock held(lock_);
   return take_shared_locked();
@@ -87,35 +125,35 @@ void shared_mutex::writer_gave_up(const held_lock& held) noexcept {
 bool shared_mutex::wait(sched::deadline until, const std::stop_token& stop) {
   const sched::runtime_section in;
   held_lock held(lock_);
-  if (take_locked()) {
+  if (take_locked() || (has_passed(until) && take_offered())) {
     return true;
   }
-  waiter w({unit::wait_kind::shared_mutex, 0, this});
+  offer_queue::place p({unit::wait_kind::shared_mutex, 0, this});
   const wait_told told(this);
+  bool accepted = false;
   try {
-    if (writers_.wait(held, w, until, stop) ==
-        wait_result::notified) { // SWITCH: may resume on another worker
-      set_writer();
-      return true;
-    }
+    accepted = writers_.wait(held, p, until, stop); // SWITCH: may resume on another worker
   } catch (...) {
     writer_gave_up(held);
     throw;
   }
-  writer_gave_up(held);
-  return false;
+  if (!accepted) {
+    writer_gave_up(held);
+  } else if (held.owns_lock()) { // else the mutex is gone
+    set_writer();
+  }
+  return accepted;
 }
 
 bool shared_mutex::wait_shared(sched::deadline until, const std::stop_token& stop) {
   const sched::runtime_section in;
   held_lock held(lock_);
-  if (take_shared_locked()) {
+  if (take_shared_locked() || (has_passed(until) && take_offered_shared())) {
     return true;
   }
-  waiter w({unit::wait_kind::shared_reader, 0, this});
+  offer_queue::place p({unit::wait_kind::shared_reader, 0, this});
   const wait_told told(this);
-  return readers_waiting_.wait(held, w, until, stop) ==
-         wait_result::notified; // SWITCH: may resume on another worker
+  return readers_waiting_.wait(held, p, until, stop); // SWITCH: may resume on another worker
 }
 
 } // namespace weft::sync

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Suspending into a place and coming back from it.
 #include "weft/sync/suspended_thread.hpp"
+#include "weft/sched/runtime_section.hpp"
 
 #include <cerrno>
 
@@ -8,7 +9,6 @@
 #include "weft/sched/group.hpp"
 #include "weft/sched/simulation.hpp"
 #include "weft/sched/switch.hpp"
-#include "weft/sched/user_mode.hpp"
 
 namespace weft::sync {
 namespace {
@@ -134,7 +134,7 @@ struct suspended_thread::arrival {
 // `early` is seen (S3). If after, `coming` is gone, nobody but us puts it back, and our second swap fails.
 bool suspended_thread::settle(timed_wait& t) noexcept {
   for (;;) {
-    word_.exchange_acq_rel(coming); // (S3)
+    word_.exchange_acq_rel(coming);                        // (S3)
     if (t.early.load_relaxed() != wait_result::notified) { // relaxed: ordered by the exchange
       t.how = t.early.load_relaxed();
       return false; // with `coming` in the word, which is as good as `empty`
@@ -207,7 +207,7 @@ wait_result suspended_thread::wait(condition f, void* argument, sched::deadline 
   if (until != sched::no_deadline) {
     timed.name_itself();
     try {
-      w.timers.arm(timed, until);
+      w.timing.queue.arm(timed, until);
     } catch (...) {
       word_.store_relaxed(empty);
       throw;

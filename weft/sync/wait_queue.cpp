@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "weft/sync/wait_queue.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/sched/runtime_section.hpp"
+#include "weft/sync/parting.hpp"
 
 namespace weft::sync {
 
@@ -73,28 +74,12 @@ void wait_queue::drain(base::spin_lock& lock) noexcept {
   for (;;) {
     {
       const std::scoped_lock held(lock);
-      if (!somebody_leaves()) {
+      if (!somebody_leaves(list_)) {
         return;
       }
     }
     base::backend::yield_kernel_thread();
   }
-}
-
-bool wait_queue::somebody_leaves() noexcept {
-  queue::intrusive_fifo staying;
-  bool leaves = false;
-  while (queue::link* const l = list_.pop_front()) {
-    waiter& w = waiter::from(*l);
-    const bool decided = w.is_decided();
-    if (decided && w.part()) { // (W5)
-      continue;                // GONE: w
-    }
-    leaves = leaves || decided;
-    staying.push_back(l);
-  }
-  list_.splice_back(staying);
-  return leaves;
 }
 
 } // namespace weft::sync

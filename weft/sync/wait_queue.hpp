@@ -85,7 +85,6 @@ class WEFT_API wait_queue {
  private:
   wait_result finish(held_lock& held, waiter& w, sched::deadline until, const std::stop_token& stop);
   void remove(waiter& w) noexcept;
-  bool somebody_leaves() noexcept;
 
   queue::intrusive_fifo list_;
   base::atomic<std::uint32_t> size_{0}; // written under the lock

@@ -130,7 +130,7 @@ class alignas(64) wait_slot {
     place* next_leader = nullptr;
     place* previous_leader = nullptr;
     bool leads = false;
-    bool woken = false;  // at most one wake is on its way
+    bool woken = false; // at most one wake is on its way
     std::size_t losses = 0;
 
     static place& from(queue::link* l) noexcept { return *reinterpret_cast<place*>(l); }

@@ -5,7 +5,7 @@
 //   value       meaning                                                      set by
 //   0 pending   registered; the thread still runs towards its switch         creation
 //   1 asleep    it has left its stack, or blocks in the kernel               fall_asleep()
-//   2 and more  decided: how the wait ended; never changes again             decide(), whoever comes first
+//   2 and more  decided: how the wait ended; stays until it is renewed       decide(), whoever comes first
 #pragma once
 
 #include <cstdint>
@@ -43,6 +43,10 @@ class wait_word {
 
   // (W2) acquire: pairs with (W1). The decision, or pending or asleep.
   [[nodiscard]] std::uint32_t load() const noexcept { return word_.load_acquire(); }
+
+  // For another wait, by the waiter, while nobody can decide. relaxed: who decides the next one learns of it
+  // by what kept him away until now.
+  void renew() noexcept { word_.store_relaxed(pending); }
 
   // For a kernel thread, which sleeps on the word while it reads `asleep`.
   [[nodiscard]] const base::atomic<std::uint32_t>& word() const noexcept { return word_; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How a wait sleeps and wakes, on a worker and outside.
 #include "weft/sync/waiter.hpp"
+#include "weft/sched/runtime_section.hpp"
 
 #include <cerrno>
 #include <optional>
@@ -10,7 +11,6 @@
 #include "weft/sched/group.hpp"
 #include "weft/sched/simulation.hpp"
 #include "weft/sched/switch.hpp"
-#include "weft/sched/user_mode.hpp"
 
 namespace weft::sync {
 
@@ -35,7 +35,7 @@ wait_result waiter::wait(sched::deadline until, const std::stop_token& stop) {
     sched::simulation::refuse_others("wait");
   if (until != sched::no_deadline && unit_ != nullptr) {
     sched::worker& w = sched::here();
-    w.timers.arm(*this, until);
+    w.timing.queue.arm(*this, until);
     w.owner_group.wake_before(until);
   }
   struct stopper {
@@ -90,16 +90,15 @@ void waiter::sleep_on_kernel_thread(sched::deadline until) noexcept {
 }
 
 bool waiter::decide(wait_result how) noexcept {
-  unit::descriptor* u = unit_; // read before the word is set: the waiter may be gone after that
-  const wait_word::found found = state_.decide(static_cast<std::uint32_t>(how)); // (W1), (W4)
-  if (found != wait_word::found::sleeping)
-    return found == wait_word::found::running;
+  return decide(how, [] {});
+}
+
+void waiter::wake(unit::descriptor* u, const base::atomic<std::uint32_t>& word) noexcept {
   if (u != nullptr) {
     sched::make_ready(*u);
   } else {
-    os::futex_wake(&state_.word(), 1); // by address only: the frame may be gone
+    os::futex_wake(&word, 1); // by address only: the frame may be gone
   }
-  return true;
 }
 
 } // namespace weft::sync

@@ -98,15 +98,35 @@ class WEFT_API waiter final : private sched::timer {
   // Blocks until decided. If the time has passed already, others run once and then it is over: in a tasklet
   // too, and no timer is needed. Contexts: thread, foreign kernel thread. Switches: may. Errors: before
   // anything has changed: std::system_error (operation_not_permitted from a tasklet; no timer could be had).
-  // The waiter may be in a list then. Once only.
+  // The waiter may be in a list then. Once, unless it is renewed.
   wait_result wait(sched::deadline until = sched::no_deadline, const std::stop_token& stop = {});
 
   // Decides the wait; true for the first caller, whose waiter wakes. Contexts: all but signal handlers.
   // Switches: never. GONE: *this, when it returns.
   bool decide(wait_result how) noexcept;
+  // The same; `publish()` runs once it is decided, before a waiter that sleeps is woken, and so before it can
+  // leave. GONE: *this, from publish() on.
+  template <class Publish>
+  bool decide(wait_result how, Publish publish) noexcept {
+    unit::descriptor* const u = unit_; // read before the word is set: the waiter may be gone after that
+    const base::atomic<std::uint32_t>& word = state_.word();
+    const wait_word::found found = state_.decide(static_cast<std::uint32_t>(how)); // (W1), (W4)
+    if (found == wait_word::found::decided)
+      return false;
+    publish();
+    if (found == wait_word::found::sleeping)
+      wake(u, word);
+    return true;
+  }
   // RACY, unless a lock orders it: no may be out of date.
   [[nodiscard]] bool is_decided() const noexcept { return state_.load() > wait_word::asleep; }
   bool notify() noexcept { return decide(wait_result::notified); }
+  // After a wait that ended by a notification: for one more. By the waiter, while nobody can decide it or
+  // look at it: its timer is disarmed by then, and its stop callback gone.
+  void renew() noexcept {
+    state_.renew();
+    parted_.store_relaxed(false); // relaxed: whoever looks next learns of the wait by what kept him away
+  }
 
   // Of a wait that nobody notified: the waiter, before it touches the primitive to leave its list, and the
   // primitive's destructor, once it has taken the waiter out of the list. True for the first of the two; the
@@ -120,6 +140,7 @@ class WEFT_API waiter final : private sched::timer {
 
  private:
   static std::size_t offset_of_link() noexcept;
+  static void wake(unit::descriptor* u, const base::atomic<std::uint32_t>& word) noexcept;
   void on_expiry() noexcept override { decide(wait_result::timed_out); }
   wait_result pass(const std::stop_token& stop);
   void sleep(sched::deadline until);

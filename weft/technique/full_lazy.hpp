@@ -26,7 +26,7 @@ struct full_lazy {
     const std::size_t size = u.stack_size();
     memory::stack_record* stack = u.has(unit::technique_mask) ? take_reserved(u) : nullptr;
     if (stack == nullptr)
-      stack = size == 0 ? w.stacks.allocate() : take_sized(w, u, size);
+      stack = size == 0 ? w.caches.stacks.allocate() : take_sized(w, u, size);
     return hold(u, stack);
   }
 
@@ -36,12 +36,12 @@ struct full_lazy {
                                                         unit::technique_id t) noexcept {
     // Whoever holds a stack does not look at what was reserved: it need not be cleared.
     memory::stack_record* stack = unit::has_stack_at_creation(t) ? reserved(u) : nullptr;
-    return hold(u, stack != nullptr ? stack : w.stacks.allocate());
+    return hold(u, stack != nullptr ? stack : w.caches.stacks.allocate());
   }
 
   template <class Worker>
   static memory::stack_record* take_sized(Worker& w, unit::descriptor& u, std::size_t size) noexcept {
-    return u.has(unit::supplied_stack) ? unit::extension_of(u)->stack : w.stacks.allocate(size);
+    return u.has(unit::supplied_stack) ? unit::extension_of(u)->stack : w.caches.stacks.allocate(size);
   }
   // What was taken at the creation, once.
   static memory::stack_record* take_reserved(unit::descriptor& u) noexcept {
@@ -56,7 +56,7 @@ struct full_lazy {
     memory::stack_record* stack = u.stack;
     u.stack = nullptr;
     if (!u.has(unit::supplied_stack))
-      w.stacks.free(stack);
+      w.caches.stacks.free(stack);
   }
 
   // An exception that nobody catches ends the process with the stack intact: the unwinder finds no handler

@@ -122,8 +122,8 @@ class control_server {
 
   void hear(client& c) noexcept {
     const auto room = c.requests.room();
-    const ssize_t now = os::interruptible(
-        [&] { return ::recv(c.connection, room.data(), room.size(), MSG_DONTWAIT); });
+    const ssize_t now =
+        os::interruptible([&] { return ::recv(c.connection, room.data(), room.size(), MSG_DONTWAIT); });
     if (now < 0 && (errno == EAGAIN || errno == EINTR)) {
       return;
     }

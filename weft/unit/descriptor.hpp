@@ -79,6 +79,7 @@ enum trait : std::uint64_t {
   pinned = 1 << 27,        // preempted with the kernel thread's TLS in use: it goes on where it was
   sched_yields = 1 << 28,  // cooperative, but its sched_yield() lets other threads run
   goes_first = 1 << 29,    // a front's pool puts it before the others when it is next pushed
+  away = 1 << 30, // cooperative, and runs without a worker: its end is a slow one (sched/leaving.hpp)
 
   // What a thread must not have to be switched from or to by a fast path.
   slow_mask = kind_mask | cancel_requested | migration_requested | ends_process,

@@ -40,7 +40,7 @@ enum class wait_kind : std::uint32_t {
 
 // A call of weft::io that waits.
 struct io_wait {
-  std::uint32_t call;       // an io::operation, by its number in the reader's table
+  std::uint32_t call; // an io::operation, by its number in the reader's table
   std::int32_t descriptor;
   std::int64_t since; // nanoseconds of the monotonic clock, to some milliseconds
 };

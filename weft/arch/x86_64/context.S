@@ -8,7 +8,7 @@
 //
 // Not saved: thread pointer, signal mask.
 
-        .text
+        .section weft_calls_units, "ax", @progbits // sched/calls_units.hpp
         .p2align 4
         .globl  weft_arch_thread_base
         .type   weft_arch_thread_base, @function
@@ -25,6 +25,7 @@ weft_arch_thread_return:
         .size   weft_arch_thread_base, . - weft_arch_thread_base
         .size   weft_arch_thread_return, . - weft_arch_thread_return
 
+        .text
         .p2align 4
         .globl  weft_arch_first_step
         .hidden weft_arch_first_step

@@ -12,7 +12,7 @@
 #include "weft/os/doorbell.hpp"
 #include "weft/os/futex.hpp"
 
-namespace weft::sched {
+namespace weft::park {
 
 enum class idle_state : std::uint32_t {
   active,    // runs units
@@ -50,6 +50,10 @@ class [[nodiscard]] waking {
 class parking_spot {
  public:
   [[nodiscard]] idle_state load() const noexcept { return static_cast<idle_state>(word_.load_relaxed()); }
+  // acquire: what the worker wrote before the full fence that came before the state, is seen.
+  [[nodiscard]] idle_state load_acquire() const noexcept {
+    return static_cast<idle_state>(word_.load_acquire());
+  }
   [[nodiscard]] const base::atomic<std::uint32_t>& word() const noexcept { return word_; }
 
   void start_searching() noexcept { set(idle_state::searching); }
@@ -283,4 +287,4 @@ void leave_search(parking_spot& spot, const EachPool& each) noexcept {
   });
 }
 
-} // namespace weft::sched
+} // namespace weft::park

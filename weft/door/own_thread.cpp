@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include "weft/door/own_thread.hpp"
+
+#include "weft/door/preemptible.hpp"
+#include "weft/door/section.hpp"
+#include "weft/door/stack.hpp"
+
+namespace weft::door {
+namespace {
+
+struct discarder; // stands for a function
+using own_closure = closure<const discarder>;
+
+void run(descriptor& u) {
+  const own_closure& c = own_closure::of(u);
+  c.function(c.argument);
+}
+void drop(descriptor& /*u*/) {}
+
+// What discards is kept in its closure as it is: a pointer to a function for one to an object.
+void discard(descriptor& u) {
+  const own_closure& c = own_closure::of(u);
+  if (const discarder* const kept = c.more.load(std::memory_order_relaxed)) // relaxed: set before its launch
+    reinterpret_cast<void (*)(void*)>(reinterpret_cast<std::uintptr_t>(kept))(c.argument);
+}
+
+constexpr operations own{
+    .run = &run, .drop = &drop, .name = nullptr, .discard = &discard, .name_at = closure_function_at};
+constexpr operations gone{.run = &run, .drop = &drop, .name = nullptr};
+
+} // namespace
+
+descriptor& start_own_thread(weft::pool& home, const own_thread_form& form, void (*function)(void*),
+                             void* argument) {
+  const runtime_section in;
+  const bool preempts = form.preemption != weft::preemption::none;
+  const thread_form f{.stack_size = form.stack_size + (preempts ? bytes_for_preemption() : 0)};
+  descriptor& u = new_unit(own, home, f.traits());
+  own_closure::make_in(u, function, argument);
+  own_closure::of(u).more.store(
+      reinterpret_cast<const discarder*>(reinterpret_cast<std::uintptr_t>(form.discard)),
+      std::memory_order_relaxed); // relaxed: its launch publishes it
+  try {
+    unit::set_name(u, form.name);
+    if (preempts)
+      make_preemptible(u, form.preemption, form.workers); // SWITCH: may resume on another worker
+    if (form.made != nullptr)
+      *form.made = &u;
+    launch(u, true, [&] { home.push(u); });
+  } catch (...) {
+    make_cooperative_again(u);
+    forget_new_unit(u, gone);
+    throw;
+  }
+  return u;
+}
+
+bool has_own_variables(const descriptor& u) noexcept {
+  return sched::user_mode::has_bound_block(u);
+}
+
+on_variables_of::on_variables_of(descriptor& u) noexcept : lender_(u) {
+  const runtime_section in;
+  sched::worker& w = sched::here();
+  if (arch::any(*w.exceptions)) [[unlikely]]
+    kept_ = arch::save_and_clear(*w.exceptions);
+  sched::user_mode::exchange_bound_blocks(*w.current, lender_);
+}
+
+on_variables_of::~on_variables_of() {
+  const runtime_section in;
+  sched::worker& w = sched::here();
+  sched::user_mode::exchange_bound_blocks(*w.current, lender_);
+  arch::restore(*w.exceptions, kept_);
+}
+
+void join_own_thread(descriptor& u) {
+  const runtime_section in;
+  await_end(u); // SWITCH: may resume on another worker
+  release_stack(u);
+  free_unit(u, gone);
+}
+
+void detach_own_thread(descriptor& u) noexcept {
+  const runtime_section in;
+  if (u.join.detach())
+    return;
+  discard(u); // it has ended
+  release_stack(u);
+  free_unit(u, gone);
+}
+
+} // namespace weft::door

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Workers of a front's own, beside those of the default runtime: where its threads run that no other code may
+// see, or that are bound to one worker. They go on after exit(), until the process has ended.
+#pragma once
+
+#include "weft/door/unit.hpp"
+#include "weft/pool.hpp"
+
+#include <memory>
+
+namespace weft::door {
+
+/// One FIFO for all of them: whoever is free runs who waits longest. For preemptible threads, since each
+/// worker sees that others wait, wherever they became ready. *Contexts*: thread, foreign kernel thread; the
+/// process is prepared (process.hpp). *Switches*: never. *Errors*: std::bad_alloc; std::system_error: no
+/// kernel thread could be had.
+[[nodiscard]] inline std::unique_ptr<worker_group> start_shared_workers(unsigned number) {
+  group_options o;
+  o.workers = number;
+  o.pools = arrangement::one_pool;
+  return std::make_unique<worker_group>(std::move(o));
+}
+
+/// A pool each, from which nobody steals: a cooperative thread that lives in pool_of() stays on that worker,
+/// and so on one kernel thread, whose variables it uses. *Contexts*, *Switches*, *Errors*: as
+/// start_shared_workers().
+[[nodiscard]] inline std::unique_ptr<worker_group> start_private_workers(unsigned number) {
+  group_options o;
+  o.workers = number;
+  o.pools = arrangement::pool_per_worker;
+  return std::make_unique<worker_group>(std::move(o));
+}
+
+/// Where the threads of a worker live. *Contexts*: all but signal handlers. *Switches*: never. *Errors*:
+/// std::out_of_range: there is no such worker.
+[[nodiscard]] inline weft::pool& pool_of(worker_group& workers, unsigned index) {
+  return *workers.member(index).main_pool.load_acquire();
+}
+
+/// Who calls is a thread of Weft, and not the primary one: it may go on on another kernel thread after each
+/// switch. *Contexts*: all but signal handlers. *Switches*: never. *Errors*: none.
+[[nodiscard]] inline bool calls_from_a_thread() noexcept {
+  return sched::on_worker() && sched::here().current != &worker_group::primary_unit();
+}
+
+} // namespace weft::door

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// System calls that our signal cuts short: some return EINTR (poll, sleeps, waits with a time limit), some a
+// part of what was asked (write, send, a recv of all). The program has asked for no signal and must not see
+// that, so the handler goes on with the call where it stands, and puts the whole result in its place.
+//
+// A signal of the program's own ends the call that goes on as it would have ended the first.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include <ucontext.h>
+
+#include "weft/arch/user_mode.hpp"
+
+namespace weft::preempt {
+
+// A call and its first arguments, as the monitor reads them.
+using kernel_call = std::array<long, 5>;
+
+// Whether the handler can go on with such a wait; of calls that move bytes, see cut_transfers.hpp. Contexts:
+// all.
+[[nodiscard]] bool can_go_on(const kernel_call& made) noexcept;
+
+// What the monitor knew of a worker's thread when it signalled: 0, if nothing. Written by the monitor before
+// the signal, which the kernel orders.
+struct told_call {
+  long number = 0, first = 0;
+  std::int64_t since = 0; // when it was first seen there, later than it began
+};
+
+// The call that was cut short, with the number that it has. Nothing: none was, or it cannot be gone on with.
+// SIGNAL-SAFE.
+std::optional<arch::returned_call> cut_short(const ucontext_t& interrupted, const told_call& told) noexcept;
+
+// To be called at each tick on its kernel thread: then it can be known whether it was a tick that ended a
+// call. SIGNAL-SAFE.
+void note_tick() noexcept;
+
+// Made before a call: whether a tick came since, on the thread's kernel thread or another one. SIGNAL-SAFE.
+class tick_mark {
+ public:
+  tick_mark() noexcept;
+  [[nodiscard]] bool ticked() const noexcept;
+
+ private:
+  const unsigned* at_;
+  unsigned count_;
+};
+
+// Goes on with it, for as long as it takes, and puts the result where the interrupted code finds it. SIGNAL-
+// SAFE. Contexts: the handler, in user mode or without a worker, or one that shall wait with its worker.
+void go_on(const arch::returned_call& cut, const told_call& told, ucontext_t& interrupted) noexcept;
+
+} // namespace weft::preempt
