@@ -232,10 +232,10 @@ typedef enum ABT_sched_state {
 
 /** Predefined schedulers. */
 typedef enum ABT_sched_predef {
-  ABT_SCHED_DEFAULT = 0, /* BASIC */
-  ABT_SCHED_BASIC = 1,   /* its pools one after the other */
-  ABT_SCHED_PRIO = 2,    /* an earlier pool always before a later one */
-  ABT_SCHED_RANDWS = 3,  /* its first pool; if that is empty, a random one of the others */
+  ABT_SCHED_DEFAULT = 0,   /* BASIC */
+  ABT_SCHED_BASIC = 1,     /* its pools one after the other */
+  ABT_SCHED_PRIO = 2,      /* an earlier pool always before a later one */
+  ABT_SCHED_RANDWS = 3,    /* its first pool; if that is empty, a random one of the others */
   ABT_SCHED_BASIC_WAIT = 4 /* BASIC, with pools of the kind FIFO_WAIT if it makes them itself */
 } ABT_sched_predef;
 

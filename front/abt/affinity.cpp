@@ -30,7 +30,6 @@ int unbind(xstream& es) {
   return all.empty() ? EINVAL : door::keep_on_cpus(es.kernel_thread, all);
 }
 
-
 } // namespace
 
 int bind_stream(xstream& es, std::vector<int> cpus) {

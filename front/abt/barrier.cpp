@@ -49,7 +49,7 @@ class barrier : public object {
     const std::uint64_t round = rounds_;
     try {
       return door::wait_in(waiters_, held, until,
-                     {door::wait_kind::abt_barrier, 0, this}); // SWITCH: may resume on another worker
+                           {door::wait_kind::abt_barrier, 0, this}); // SWITCH: may resume on another worker
     } catch (...) {
       if (rounds_ != round)
         return true;

@@ -58,8 +58,7 @@ void print_bytes(std::FILE* out, const unsigned char* from, const unsigned char*
 void print_unit(std::FILE* out, const descriptor& u) {
   char function[512] = "";
   if (closure_of(u).function != nullptr)
-    door::describe_address(reinterpret_cast<const void*>(closure_of(u).function), function,
-                             sizeof function);
+    door::describe_address(reinterpret_cast<const void*>(closure_of(u).function), function, sizeof function);
   const pool* p = pool_of(u);
   std::fprintf(out, "%s %p: %s, %s, function %s, pool %d\n", is_tasklet(u) ? "tasklet" : "ULT",
                static_cast<const void*>(&u), name_of(state_of(u)),

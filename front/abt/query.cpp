@@ -59,7 +59,7 @@ void* stack_of(const descriptor& u) noexcept {
   if (info != nullptr && info->stack != nullptr)
     return info->stack;
   if (u.stack == nullptr)
-    return nullptr;                               // it gets one when it starts
+    return nullptr;                              // it gets one when it starts
   if (const void* host = door::stack_of_host(u)) // on its joiner's stack, from where the joiner left off
     return static_cast<std::byte*>(const_cast<void*>(host)) - stack_size_of(u);
   return reinterpret_cast<std::byte*>(u.stack) - stack_size_of(u); // what is beyond is a reserve

@@ -30,8 +30,8 @@ class rwlock : public object {
   bool write(door::deadline until) {
     if (until == door::no_deadline) {
       mutex_.lock(); // SWITCH: may resume on another worker
-    } else if (!mutex_.try_lock() &&
-               (door::passed(until) || !mutex_.try_lock_until(moment(until)))) { // SWITCH: as above
+    } else if (door::passed(until) ? !mutex_.try_lock()
+                                   : !mutex_.try_lock_until(moment(until))) { // SWITCH: as above
       return false;
     }
     written_ = true;
@@ -42,8 +42,8 @@ class rwlock : public object {
       mutex_.lock_shared(); // SWITCH: may resume on another worker
       return true;
     }
-    return mutex_.try_lock_shared() ||
-           (!door::passed(until) && mutex_.try_lock_shared_until(moment(until))); // SWITCH: as above
+    return door::passed(until) ? mutex_.try_lock_shared()
+                               : mutex_.try_lock_shared_until(moment(until)); // SWITCH: as above
   }
 
   void unlock() noexcept {

@@ -2,6 +2,7 @@
 // The functions of the C API that switch from one ULT to another. Called on one stack and returning on
 // another, they go back to their callers by a jump: the fast ways are the door's, the slow
 // ones are exported by WEFT_EXPORT_SWITCHING, `..._slowly`. A fast way that is none has changed nothing.
+#include "weft/door/switch.hpp"
 #include "front/abt/context.hpp"
 #include "front/abt/error.hpp"
 #include "front/abt/pool.hpp"
@@ -10,7 +11,6 @@
 #include "front/abt/xstream.hpp"
 #include "weft/door/preemptible.hpp"
 #include "weft/door/section.hpp"
-#include "weft/door/switch.hpp"
 
 using namespace weft::abt;
 namespace door = weft::door;
@@ -185,12 +185,12 @@ int ABT_self_yield(void) {
 
 int ABT_thread_yield_to(ABT_thread handle) {
   return door::yield_to_ready_and_return(unit_at(handle), looks_like_ult(handle),
-                                          [=] { return weft_abt_thread_yield_to_slowly(handle); });
+                                         [=] { return weft_abt_thread_yield_to_slowly(handle); });
 }
 
 int ABT_self_yield_to(ABT_thread handle) {
   return door::yield_to_taken_and_return(unit_at(handle), looks_like_ult(handle),
-                                          [=] { return weft_abt_self_yield_to_slowly(handle); });
+                                         [=] { return weft_abt_self_yield_to_slowly(handle); });
 }
 
 int ABT_self_resume_yield_to(ABT_thread handle) {
@@ -203,12 +203,13 @@ int ABT_self_suspend(void) {
 
 int ABT_self_suspend_to(ABT_thread handle) {
   return door::suspend_to_taken_and_return(unit_at(handle), looks_like_ult(handle),
-                                          [=] { return weft_abt_self_suspend_to_slowly(handle); });
+                                           [=] { return weft_abt_self_suspend_to_slowly(handle); });
 }
 
 int ABT_self_resume_suspend_to(ABT_thread handle) {
-  return door::suspend_to_suspended_and_return(unit_at(handle), looks_like_ult(handle),
-                                          [=] { return weft_abt_self_resume_suspend_to_slowly(handle); });
+  return door::suspend_to_suspended_and_return(unit_at(handle), looks_like_ult(handle), [=] {
+    return weft_abt_self_resume_suspend_to_slowly(handle);
+  });
 }
 
 } // extern "C"

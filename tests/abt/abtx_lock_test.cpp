@@ -248,9 +248,15 @@ TEST(ABTX_rwlock_timedrdlock, takes_what_is_free_whatever_the_time) {
 TEST(ABTX_rwlock_timedrdlock, refuses_to_wait_longer) {
   expect_refuses_to_wait_longer(ABTX_rwlock_timedrdlock, ABT_rwlock_wrlock);
 }
-TEST(ABTX_rwlock_timedrdlock, refuses_null_handle) { expect_refuses_null(ABTX_rwlock_timedrdlock); }
-TEST(ABTX_rwlock_timedrdlock, refuses_tasklet) { expect_refuses_tasklet(ABTX_rwlock_timedrdlock); }
-TEST(ABTX_rwlock_timedrdlock, refuses_no_time) { expect_refuses_no_time_for(ABTX_rwlock_timedrdlock); }
+TEST(ABTX_rwlock_timedrdlock, refuses_null_handle) {
+  expect_refuses_null(ABTX_rwlock_timedrdlock);
+}
+TEST(ABTX_rwlock_timedrdlock, refuses_tasklet) {
+  expect_refuses_tasklet(ABTX_rwlock_timedrdlock);
+}
+TEST(ABTX_rwlock_timedrdlock, refuses_no_time) {
+  expect_refuses_no_time_for(ABTX_rwlock_timedrdlock);
+}
 
 TEST(ABTX_rwlock_timedwrlock, waits_for_a_reader) {
   expect_waits(ABTX_rwlock_timedwrlock, ABT_rwlock_rdlock);
@@ -265,9 +271,15 @@ TEST(ABTX_rwlock_timedwrlock, refuses_to_wait_longer) {
   expect_refuses_to_wait_longer(ABTX_rwlock_timedwrlock, ABT_rwlock_rdlock);
   expect_refuses_to_wait_longer(ABTX_rwlock_timedwrlock, ABT_rwlock_wrlock);
 }
-TEST(ABTX_rwlock_timedwrlock, refuses_null_handle) { expect_refuses_null(ABTX_rwlock_timedwrlock); }
-TEST(ABTX_rwlock_timedwrlock, refuses_tasklet) { expect_refuses_tasklet(ABTX_rwlock_timedwrlock); }
-TEST(ABTX_rwlock_timedwrlock, refuses_no_time) { expect_refuses_no_time_for(ABTX_rwlock_timedwrlock); }
+TEST(ABTX_rwlock_timedwrlock, refuses_null_handle) {
+  expect_refuses_null(ABTX_rwlock_timedwrlock);
+}
+TEST(ABTX_rwlock_timedwrlock, refuses_tasklet) {
+  expect_refuses_tasklet(ABTX_rwlock_timedwrlock);
+}
+TEST(ABTX_rwlock_timedwrlock, refuses_no_time) {
+  expect_refuses_no_time_for(ABTX_rwlock_timedwrlock);
+}
 
 // Readers that have queued behind a writer go in when it gives up: the lock is still only read.
 TEST(ABTX_rwlock_timedwrlock, does_not_hold_readers_up_once_it_gave_up) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdlib>
 
 #include "units.hpp"
 
@@ -310,10 +311,11 @@ TEST(ABTX_thread_attr_set_preemption, bound_tls_is_made_anew_and_destroyed) {
   EXPECT_EQ(destroyed, n + 1);
 }
 
-// More than WEFT_PREEMPTION_DONORS cannot be had at a time.
+// More than WEFT_PREEMPTION_DONORS cannot be had at a time, where each takes a kernel thread.
 TEST(ABTX_thread_attr_set_preemption, bound_tls_that_cannot_be_revived_has_ended) {
   if (not_on_this_machine())
     GTEST_SKIP();
+  ASSERT_EQ(::setenv("WEFT_PREEMPTION_BLOCKS", "donors", 1), 0); // read once: each test is a process
   const runtime rt;
   const preemptible some(ABTX_PREEMPTION_BOUND_TLS);
   body nothing = [] {};

@@ -249,11 +249,14 @@ TEST(ABT_xstream_barrier_wait, stops_the_stream) {
   std::atomic<bool> passed = false;
   {
     crowd c;
-    c.ults(1, [&] {
-      entered = true;
-      EXPECT_OK(ABT_xstream_barrier_wait(b));
-      passed = true;
-    }, es.pool(0));
+    c.ults(
+        1,
+        [&] {
+          entered = true;
+          EXPECT_OK(ABT_xstream_barrier_wait(b));
+          passed = true;
+        },
+        es.pool(0));
     yield_until([&] { return entered.load(); });
     c.ults(1, [&] { EXPECT_TRUE(passed); }, es.pool(0));
     yield_often();

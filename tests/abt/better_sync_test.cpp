@@ -246,10 +246,20 @@ TEST(better_than_upstream, writers_do_not_starve_a_writer) {
 constexpr auto first_second = std::numeric_limits<time_t>::min();
 constexpr long least = std::numeric_limits<long>::min();
 constexpr long most = std::numeric_limits<long>::max(); // 292 years
-constexpr timespec past_times[] = {
-    {0, 0},      {1, 0},           {-1, 0},    {first_second, 0}, {0, -1},           {1, -77},
-    {-1000, -1}, {1, 2000000000L}, {0, least}, {-1, least},       {-9000000000, most},
-    {first_second, 1}, {first_second, most}, {first_second, least}};
+constexpr timespec past_times[] = {{0, 0},
+                                   {1, 0},
+                                   {-1, 0},
+                                   {first_second, 0},
+                                   {0, -1},
+                                   {1, -77},
+                                   {-1000, -1},
+                                   {1, 2000000000L},
+                                   {0, least},
+                                   {-1, least},
+                                   {-9000000000, most},
+                                   {first_second, 1},
+                                   {first_second, most},
+                                   {first_second, least}};
 
 // Runs `f` with each of the two functions that have a time, as wait(abstime).
 void with_timed_waits(const std::function<void(const std::function<int(const timespec*)>&)>& f) {
@@ -425,10 +435,13 @@ TEST(better_than_upstream, the_waiter_may_free_what_it_waited_for) {
     ASSERT_OK(ABT_eventual_create(0, &e));
     ASSERT_OK(ABT_future_create(1, nullptr, &f));
     crowd c;
-    c.ults(1, [e, f] {
-      EXPECT_OK(ABT_eventual_set(e, nullptr, 0));
-      EXPECT_OK(ABT_future_set(f, nullptr));
-    }, es.pool(0));
+    c.ults(
+        1,
+        [e, f] {
+          EXPECT_OK(ABT_eventual_set(e, nullptr, 0));
+          EXPECT_OK(ABT_future_set(f, nullptr));
+        },
+        es.pool(0));
     const body wait = [&] {
       EXPECT_OK(ABT_eventual_wait(e, nullptr));
       EXPECT_OK(ABT_eventual_free(&e));

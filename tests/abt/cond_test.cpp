@@ -175,10 +175,18 @@ TEST(ABT_cond_free, refuses_one_with_a_waiter) {
   }
 }
 
-TEST(ABT_cond_wait, is_woken) { expect_wakes(ABT_cond_wait); }
-TEST(ABT_cond_wait, refuses_null_handle) { expect_refuses_null_handle(ABT_cond_wait); }
-TEST(ABT_cond_wait, refuses_another_mutex) { expect_refuses_another_mutex(ABT_cond_wait); }
-TEST(ABT_cond_wait, refuses_tasklet) { expect_refuses_tasklet(ABT_cond_wait); }
+TEST(ABT_cond_wait, is_woken) {
+  expect_wakes(ABT_cond_wait);
+}
+TEST(ABT_cond_wait, refuses_null_handle) {
+  expect_refuses_null_handle(ABT_cond_wait);
+}
+TEST(ABT_cond_wait, refuses_another_mutex) {
+  expect_refuses_another_mutex(ABT_cond_wait);
+}
+TEST(ABT_cond_wait, refuses_tasklet) {
+  expect_refuses_tasklet(ABT_cond_wait);
+}
 
 // A waiting ULT is switched out, it does not keep its stream.
 TEST(ABT_cond_wait, blocks_the_ult) {
@@ -273,9 +281,15 @@ TEST(ABT_cond_wait, takes_static_ones_at_any_time) {
   wait_for_static();
 }
 
-TEST(ABT_cond_timedwait, is_woken) { expect_wakes(wait_long); }
-TEST(ABT_cond_timedwait, refuses_null_handle) { expect_refuses_null_handle(wait_long); }
-TEST(ABT_cond_timedwait, refuses_another_mutex) { expect_refuses_another_mutex(wait_long); }
+TEST(ABT_cond_timedwait, is_woken) {
+  expect_wakes(wait_long);
+}
+TEST(ABT_cond_timedwait, refuses_null_handle) {
+  expect_refuses_null_handle(wait_long);
+}
+TEST(ABT_cond_timedwait, refuses_another_mutex) {
+  expect_refuses_another_mutex(wait_long);
+}
 
 // Upstream lets a tasklet poll here. It may not wait, for a while neither.
 TEST(ABT_cond_timedwait, refuses_tasklet) {
@@ -377,15 +391,18 @@ TEST(ABT_cond_timedwait, gives_up_among_signals) {
   c.ults(2, wait);
   c.ults(2, wait, es.pool(0));
   c.kernel_threads(2, wait);
-  c.ults(1, [&] {
-    for (bool more = true; more;) {
-      EXPECT_OK(ABT_cond_signal(p.c));
-      ABT_thread_yield();
-      p.lock();
-      more = left != 0;
-      p.unlock();
-    }
-  }, es.pool(1));
+  c.ults(
+      1,
+      [&] {
+        for (bool more = true; more;) {
+          EXPECT_OK(ABT_cond_signal(p.c));
+          ABT_thread_yield();
+          p.lock();
+          more = left != 0;
+          p.unlock();
+        }
+      },
+      es.pool(1));
 }
 
 TEST(ABT_cond_signal, wakes_one) {

@@ -120,9 +120,15 @@ TEST(ABT_eventual_free, refuses_null_handle) {
     EXPECT_ABT(ABT_ERR_INV_EVENTUAL, ABT_eventual_free(&null));
 }
 
-TEST(ABT_eventual_wait, gets_the_value) { expect_waits(ABT_eventual_wait); }
-TEST(ABT_eventual_wait, refuses_null_handle) { expect_refuses_null(ABT_eventual_wait); }
-TEST(ABT_eventual_wait, refuses_tasklet) { expect_refuses_tasklet(ABT_eventual_wait); }
+TEST(ABT_eventual_wait, gets_the_value) {
+  expect_waits(ABT_eventual_wait);
+}
+TEST(ABT_eventual_wait, refuses_null_handle) {
+  expect_refuses_null(ABT_eventual_wait);
+}
+TEST(ABT_eventual_wait, refuses_tasklet) {
+  expect_refuses_tasklet(ABT_eventual_wait);
+}
 
 TEST(ABT_eventual_wait, blocks_the_ult) {
   const runtime rt;
@@ -176,9 +182,15 @@ TEST(ABT_eventual_wait, takes_static_ones_at_any_time) {
   wait_for_static();
 }
 
-TEST(ABT_eventual_timedwait, gets_the_value) { expect_waits(wait_long); }
-TEST(ABT_eventual_timedwait, refuses_null_handle) { expect_refuses_null(wait_long); }
-TEST(ABT_eventual_timedwait, refuses_tasklet) { expect_refuses_tasklet(wait_long); }
+TEST(ABT_eventual_timedwait, gets_the_value) {
+  expect_waits(wait_long);
+}
+TEST(ABT_eventual_timedwait, refuses_null_handle) {
+  expect_refuses_null(wait_long);
+}
+TEST(ABT_eventual_timedwait, refuses_tasklet) {
+  expect_refuses_tasklet(wait_long);
+}
 
 TEST(ABT_eventual_timedwait, takes_what_is_ready_whatever_the_time) {
   const runtime rt;

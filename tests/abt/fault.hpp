@@ -103,9 +103,9 @@ class scarcity {
   explicit scarcity(int units) {
     const no_mappings meanwhile;
     cells_.emplace(std::make_index_sequence<largest_object / 64>{});
-    descriptors_.emplace(weft::sched::here().descriptors);
+    descriptors_.emplace(weft::sched::here().caches.descriptors);
     descriptors_->give_back(units);
-    weft::sched::here().stacks.trim(0);
+    weft::sched::here().caches.stacks.trim(0);
   }
 
  private:

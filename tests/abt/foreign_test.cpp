@@ -32,7 +32,7 @@ class process_storm {
   explicit process_storm(storm kind) : kind_(kind) {
     if (kind_ == storm::none)
       return;
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = strike;
     action.sa_flags = kind_ == storm::restarting ? SA_RESTART : 0;
     EXPECT_EQ(0, ::sigaction(SIGALRM, &action, &before_));
@@ -55,7 +55,7 @@ class process_storm {
 
  private:
   const storm kind_;
-  struct sigaction before_ {};
+  struct sigaction before_{};
 };
 
 // Signals to the calling kernel thread, also while it sleeps.
@@ -484,7 +484,9 @@ TEST_P(foreign_threads, push_units) {
     for (ABT_thread& t : all)
       EXPECT_OK(ABT_thread_free(&t));
   };
-  { const std::array pushers = {start(push), start(push)}; }
+  {
+    const std::array pushers = {start(push), start(push)};
+  }
   yield_until([&] { return ran == 4 * each; });
   EXPECT_EQ(pushed, 2 * each);
   std::size_t left = 1;
@@ -497,10 +499,13 @@ TEST_P(foreign_threads, resume_ults) {
   constexpr int rounds = 100;
   crowd c;
   int woken = 0;
-  c.ults(1, [&] {
-    for (; woken < rounds; ++woken)
-      EXPECT_OK(ABT_self_suspend());
-  }, other_pool());
+  c.ults(
+      1,
+      [&] {
+        for (; woken < rounds; ++woken)
+          EXPECT_OK(ABT_self_suspend());
+      },
+      other_pool());
   const ABT_thread t = c.ult(0);
   {
     const auto waker = start([t] {

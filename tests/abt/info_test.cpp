@@ -113,7 +113,9 @@ TEST(ABT_info_print_config, writes_something) {
 
 TEST(ABT_info_print_config, refuses_without_a_runtime) {
   EXPECT_ABT(ABT_ERR_UNINITIALIZED, ABT_info_print_config(stdout));
-  { const runtime rt; }
+  {
+    const runtime rt;
+  }
   EXPECT_ABT(ABT_ERR_UNINITIALIZED, ABT_info_print_config(stdout));
 }
 
@@ -128,7 +130,9 @@ TEST(ABT_info_print_all_xstreams, writes_more_when_there_are_more) {
 
 TEST(ABT_info_print_all_xstreams, refuses_without_a_runtime) {
   EXPECT_ABT(ABT_ERR_UNINITIALIZED, ABT_info_print_all_xstreams(stdout));
-  { const runtime rt; }
+  {
+    const runtime rt;
+  }
   EXPECT_ABT(ABT_ERR_UNINITIALIZED, ABT_info_print_all_xstreams(stdout));
 }
 
@@ -265,8 +269,7 @@ class yielded_thread {
 TEST(ABT_info_print_thread_stack, dumps_a_thread_that_waits) {
   const runtime rt;
   const yielded_thread t;
-  const std::string raw =
-      printed([&t](FILE* f) { EXPECT_OK(ABT_info_print_thread_stack(f, t.handle())); });
+  const std::string raw = printed([&t](FILE* f) { EXPECT_OK(ABT_info_print_thread_stack(f, t.handle())); });
   EXPECT_GT(raw.size(), 100U); // the raw words at the least
 }
 
@@ -304,9 +307,8 @@ TEST(ABT_info_print_thread_stacks_in_pool, dumps_each_thread) {
   EXPECT_GT(one.size(), 100U);
   user_fifo fifo;
   ABT_pool mine = make_user_pool(fifo, callbacks::all);
-  EXPECT_FALSE(printed([mine](FILE* f) {
-                 EXPECT_OK(ABT_info_print_thread_stacks_in_pool(f, mine));
-               }).empty());
+  EXPECT_FALSE(
+      printed([mine](FILE* f) { EXPECT_OK(ABT_info_print_thread_stacks_in_pool(f, mine)); }).empty());
   EXPECT_OK(ABT_pool_free(&mine));
 }
 

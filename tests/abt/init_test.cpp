@@ -155,9 +155,15 @@ TEST(ABT_init, leaves_guards_out_where_the_environment_says_so) {
   expect_overflow_check("none", 0);
   expect_overflow_check("mprotect", 0); // what holds: there are stacks without
 }
-TEST(ABT_init, takes_canaries_for_guards) { expect_overflow_check("canary", 1); }
-TEST(ABT_init, guards_stacks_if_nothing_else_is_said) { expect_overflow_check("", 2); }
-TEST(ABT_init, guards_stacks_if_what_is_said_is_no_check) { expect_overflow_check("perhaps", 2); }
+TEST(ABT_init, takes_canaries_for_guards) {
+  expect_overflow_check("canary", 1);
+}
+TEST(ABT_init, guards_stacks_if_nothing_else_is_said) {
+  expect_overflow_check("", 2);
+}
+TEST(ABT_init, guards_stacks_if_what_is_said_is_no_check) {
+  expect_overflow_check("perhaps", 2);
+}
 
 // The variable is where to start, not a limit.
 TEST(ABT_init, allows_more_streams_than_the_environment_says) {
@@ -183,9 +189,14 @@ TEST(ABT_init, prints_its_configuration_when_asked) {
 }
 
 TEST(ABT_init, reads_truth_values_in_any_case) {
-  for (const auto& [text, expected] : std::initializer_list<std::pair<const char*, ABT_bool>>{
-           {"1", ABT_TRUE}, {"Y", ABT_TRUE}, {"TRUE", ABT_TRUE}, {"On", ABT_TRUE},
-           {"0", ABT_FALSE}, {"no", ABT_FALSE}, {"whatever", ABT_FALSE}}) {
+  for (const auto& [text, expected] :
+       std::initializer_list<std::pair<const char*, ABT_bool>>{{"1", ABT_TRUE},
+                                                               {"Y", ABT_TRUE},
+                                                               {"TRUE", ABT_TRUE},
+                                                               {"On", ABT_TRUE},
+                                                               {"0", ABT_FALSE},
+                                                               {"no", ABT_FALSE},
+                                                               {"whatever", ABT_FALSE}}) {
     const environment env{{"ABT_PRINT_CONFIG", text}};
     testing::internal::CaptureStdout();
     {
@@ -242,7 +253,9 @@ TEST(ABT_finalize, frees_the_primary_scheduler_and_its_pools) {
 
 TEST(ABT_finalize, refuses_when_nothing_was_initialized) {
   EXPECT_ABT(ABT_ERR_UNINITIALIZED, ABT_finalize());
-  { const runtime rt; }
+  {
+    const runtime rt;
+  }
   EXPECT_ABT(ABT_ERR_UNINITIALIZED, ABT_finalize());
 }
 
@@ -282,7 +295,9 @@ TEST(ABT_initialized, may_be_asked_in_a_signal_handler) {
 
 TEST(ABT_initialized, refuses_before_and_after) {
   EXPECT_ABT(ABT_ERR_UNINITIALIZED, ABT_initialized());
-  { const runtime rt; }
+  {
+    const runtime rt;
+  }
   EXPECT_ABT(ABT_ERR_UNINITIALIZED, ABT_initialized());
   std::thread([] { EXPECT_ABT(ABT_ERR_UNINITIALIZED, ABT_initialized()); }).join();
 }

@@ -145,7 +145,8 @@ TEST(ABT_mutex_offer, is_taken_by_a_kernel_thread_that_tries) {
         take(m);
         EXPECT_FALSE(m.waiter_had_it());
         EXPECT_OK(ABT_mutex_unlock(m));
-      }).join();
+      })
+          .join();
     });
   }
 }

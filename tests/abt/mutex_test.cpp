@@ -167,11 +167,21 @@ TEST(ABT_mutex_free, refuses_null_handle) {
     EXPECT_ABT(ABT_ERR_INV_MUTEX, ABT_mutex_free(&null));
 }
 
-TEST(ABT_mutex_lock, waits_for_owner) { expect_waits_for_owner(ABT_mutex_lock, ABT_mutex_unlock); }
-TEST(ABT_mutex_lock, excludes) { expect_excludes(ABT_mutex_lock, ABT_mutex_unlock); }
-TEST(ABT_mutex_lock, excludes_when_recursive) { expect_excludes(ABT_mutex_lock, ABT_mutex_unlock, true); }
-TEST(ABT_mutex_lock, counts_recursion) { expect_counts_recursion(ABT_mutex_lock, ABT_mutex_unlock); }
-TEST(ABT_mutex_lock, refuses_null_handle) { expect_refuses_null(ABT_mutex_lock); }
+TEST(ABT_mutex_lock, waits_for_owner) {
+  expect_waits_for_owner(ABT_mutex_lock, ABT_mutex_unlock);
+}
+TEST(ABT_mutex_lock, excludes) {
+  expect_excludes(ABT_mutex_lock, ABT_mutex_unlock);
+}
+TEST(ABT_mutex_lock, excludes_when_recursive) {
+  expect_excludes(ABT_mutex_lock, ABT_mutex_unlock, true);
+}
+TEST(ABT_mutex_lock, counts_recursion) {
+  expect_counts_recursion(ABT_mutex_lock, ABT_mutex_unlock);
+}
+TEST(ABT_mutex_lock, refuses_null_handle) {
+  expect_refuses_null(ABT_mutex_lock);
+}
 
 TEST(ABT_mutex_lock, counts_recursion_of_kernel_threads) {
   const runtime rt;
@@ -279,17 +289,31 @@ TEST(ABT_mutex_lock, excludes_without_a_runtime) {
   }
 }
 
-TEST(ABT_mutex_lock_high, waits_for_owner) { expect_waits_for_owner(ABT_mutex_lock_high, ABT_mutex_unlock); }
-TEST(ABT_mutex_lock_high, excludes) { expect_excludes(ABT_mutex_lock_high, ABT_mutex_unlock); }
+TEST(ABT_mutex_lock_high, waits_for_owner) {
+  expect_waits_for_owner(ABT_mutex_lock_high, ABT_mutex_unlock);
+}
+TEST(ABT_mutex_lock_high, excludes) {
+  expect_excludes(ABT_mutex_lock_high, ABT_mutex_unlock);
+}
 TEST(ABT_mutex_lock_high, counts_recursion) {
   expect_counts_recursion(ABT_mutex_lock_high, ABT_mutex_unlock);
 }
-TEST(ABT_mutex_lock_high, refuses_null_handle) { expect_refuses_null(ABT_mutex_lock_high); }
+TEST(ABT_mutex_lock_high, refuses_null_handle) {
+  expect_refuses_null(ABT_mutex_lock_high);
+}
 
-TEST(ABT_mutex_lock_low, waits_for_owner) { expect_waits_for_owner(ABT_mutex_lock_low, ABT_mutex_unlock); }
-TEST(ABT_mutex_lock_low, excludes) { expect_excludes(ABT_mutex_lock_low, ABT_mutex_unlock); }
-TEST(ABT_mutex_lock_low, counts_recursion) { expect_counts_recursion(ABT_mutex_lock_low, ABT_mutex_unlock); }
-TEST(ABT_mutex_lock_low, refuses_null_handle) { expect_refuses_null(ABT_mutex_lock_low); }
+TEST(ABT_mutex_lock_low, waits_for_owner) {
+  expect_waits_for_owner(ABT_mutex_lock_low, ABT_mutex_unlock);
+}
+TEST(ABT_mutex_lock_low, excludes) {
+  expect_excludes(ABT_mutex_lock_low, ABT_mutex_unlock);
+}
+TEST(ABT_mutex_lock_low, counts_recursion) {
+  expect_counts_recursion(ABT_mutex_lock_low, ABT_mutex_unlock);
+}
+TEST(ABT_mutex_lock_low, refuses_null_handle) {
+  expect_refuses_null(ABT_mutex_lock_low);
+}
 
 TEST(ABT_mutex_trylock, takes_a_free_mutex_always) {
   const runtime rt;
@@ -311,8 +335,12 @@ TEST(ABT_mutex_trylock, excludes) {
       },
       ABT_mutex_unlock);
 }
-TEST(ABT_mutex_trylock, counts_recursion) { expect_counts_recursion(ABT_mutex_trylock, ABT_mutex_unlock); }
-TEST(ABT_mutex_trylock, refuses_null_handle) { expect_refuses_null(ABT_mutex_trylock); }
+TEST(ABT_mutex_trylock, counts_recursion) {
+  expect_counts_recursion(ABT_mutex_trylock, ABT_mutex_unlock);
+}
+TEST(ABT_mutex_trylock, refuses_null_handle) {
+  expect_refuses_null(ABT_mutex_trylock);
+}
 
 TEST(ABT_mutex_trylock, refuses_taken_mutex) {
   const runtime rt;
@@ -361,8 +389,12 @@ TEST(ABT_mutex_spinlock, waits_for_owner) {
   EXPECT_EQ(got, 2);
 }
 
-TEST(ABT_mutex_spinlock, counts_recursion) { expect_counts_recursion(ABT_mutex_spinlock, ABT_mutex_unlock); }
-TEST(ABT_mutex_spinlock, refuses_null_handle) { expect_refuses_null(ABT_mutex_spinlock); }
+TEST(ABT_mutex_spinlock, counts_recursion) {
+  expect_counts_recursion(ABT_mutex_spinlock, ABT_mutex_unlock);
+}
+TEST(ABT_mutex_spinlock, refuses_null_handle) {
+  expect_refuses_null(ABT_mutex_spinlock);
+}
 
 // A mutex that is not recursive has no owner: whoever comes may give it back.
 void expect_unlocks_for_another(operation unlock) {
@@ -376,8 +408,12 @@ void expect_unlocks_for_another(operation unlock) {
   }
 }
 
-TEST(ABT_mutex_unlock, unlocks_for_another) { expect_unlocks_for_another(ABT_mutex_unlock); }
-TEST(ABT_mutex_unlock, refuses_null_handle) { expect_refuses_null(ABT_mutex_unlock); }
+TEST(ABT_mutex_unlock, unlocks_for_another) {
+  expect_unlocks_for_another(ABT_mutex_unlock);
+}
+TEST(ABT_mutex_unlock, refuses_null_handle) {
+  expect_refuses_null(ABT_mutex_unlock);
+}
 
 TEST(ABT_mutex_unlock, lets_every_waiter_in) {
   const runtime rt;
@@ -397,17 +433,37 @@ TEST(ABT_mutex_unlock, lets_every_waiter_in) {
   EXPECT_EQ(got, 20);
 }
 
-TEST(ABT_mutex_unlock_se, unlocks_for_another) { expect_unlocks_for_another(ABT_mutex_unlock_se); }
-TEST(ABT_mutex_unlock_se, lets_the_waiter_in) { expect_waits_for_owner(ABT_mutex_lock, ABT_mutex_unlock_se); }
-TEST(ABT_mutex_unlock_se, excludes) { expect_excludes(ABT_mutex_lock, ABT_mutex_unlock_se); }
-TEST(ABT_mutex_unlock_se, counts_recursion) { expect_counts_recursion(ABT_mutex_lock, ABT_mutex_unlock_se); }
-TEST(ABT_mutex_unlock_se, refuses_null_handle) { expect_refuses_null(ABT_mutex_unlock_se); }
+TEST(ABT_mutex_unlock_se, unlocks_for_another) {
+  expect_unlocks_for_another(ABT_mutex_unlock_se);
+}
+TEST(ABT_mutex_unlock_se, lets_the_waiter_in) {
+  expect_waits_for_owner(ABT_mutex_lock, ABT_mutex_unlock_se);
+}
+TEST(ABT_mutex_unlock_se, excludes) {
+  expect_excludes(ABT_mutex_lock, ABT_mutex_unlock_se);
+}
+TEST(ABT_mutex_unlock_se, counts_recursion) {
+  expect_counts_recursion(ABT_mutex_lock, ABT_mutex_unlock_se);
+}
+TEST(ABT_mutex_unlock_se, refuses_null_handle) {
+  expect_refuses_null(ABT_mutex_unlock_se);
+}
 
-TEST(ABT_mutex_unlock_de, unlocks_for_another) { expect_unlocks_for_another(ABT_mutex_unlock_de); }
-TEST(ABT_mutex_unlock_de, lets_the_waiter_in) { expect_waits_for_owner(ABT_mutex_lock, ABT_mutex_unlock_de); }
-TEST(ABT_mutex_unlock_de, excludes) { expect_excludes(ABT_mutex_lock, ABT_mutex_unlock_de); }
-TEST(ABT_mutex_unlock_de, counts_recursion) { expect_counts_recursion(ABT_mutex_lock, ABT_mutex_unlock_de); }
-TEST(ABT_mutex_unlock_de, refuses_null_handle) { expect_refuses_null(ABT_mutex_unlock_de); }
+TEST(ABT_mutex_unlock_de, unlocks_for_another) {
+  expect_unlocks_for_another(ABT_mutex_unlock_de);
+}
+TEST(ABT_mutex_unlock_de, lets_the_waiter_in) {
+  expect_waits_for_owner(ABT_mutex_lock, ABT_mutex_unlock_de);
+}
+TEST(ABT_mutex_unlock_de, excludes) {
+  expect_excludes(ABT_mutex_lock, ABT_mutex_unlock_de);
+}
+TEST(ABT_mutex_unlock_de, counts_recursion) {
+  expect_counts_recursion(ABT_mutex_lock, ABT_mutex_unlock_de);
+}
+TEST(ABT_mutex_unlock_de, refuses_null_handle) {
+  expect_refuses_null(ABT_mutex_unlock_de);
+}
 
 TEST(ABT_mutex_equal, compares_handles) {
   const runtime rt;

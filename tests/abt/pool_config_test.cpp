@@ -88,8 +88,8 @@ TEST(ABT_pool_config_get, tells_type_and_value_or_either) {
   const int automatic = ABT_TRUE;
   int target = 0;
   void* const p = &target;
-  EXPECT_OK(ABT_pool_config_set(config, ABT_pool_config_automatic.key, ABT_pool_config_automatic.type,
-                                &automatic));
+  EXPECT_OK(
+      ABT_pool_config_set(config, ABT_pool_config_automatic.key, ABT_pool_config_automatic.type, &automatic));
   EXPECT_OK(ABT_pool_config_set(config, 0, ABT_POOL_CONFIG_PTR, &p));
   int i = 0;
   EXPECT_OK(ABT_pool_config_get(config, ABT_pool_config_automatic.key, nullptr, &i));

@@ -91,8 +91,9 @@ void expect_in_randws(ends where, const char* what, const std::function<bool(sta
 }
 
 // What the caller of `f`, a ULT of the pool, does to its own place.
-void expect_of_caller(ends where, const char* what, const std::function<void(stage&)>& f,
-                      const std::function<void(ABT_thread)>& meanwhile = [](ABT_thread) {}) {
+void expect_of_caller(
+    ends where, const char* what, const std::function<void(stage&)>& f,
+    const std::function<void(ABT_thread)>& meanwhile = [](ABT_thread) {}) {
   expect_in_randws(where, what, [&](stage& s) {
     body act = [&] { f(s); };
     s.run(act, meanwhile);
@@ -182,8 +183,8 @@ TEST(ABT_pool_contexts, words_of_the_user_are_heeded) {
         ABT_POOL_CONTEXT_OP_POOL_OTHER, ABT_POOL_CONTEXT_OP_THREAD_YIELD, ABT_POOL_CONTEXT_OP_THREAD_YIELD_TO,
         ABT_POOL_CONTEXT_OP_THREAD_RESUME_YIELD_TO, ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP,
         ABT_POOL_CONTEXT_OP_THREAD_RESUME, ABT_POOL_CONTEXT_OP_THREAD_MIGRATE}) {
-    const bool is_new = context >= ABT_POOL_CONTEXT_OP_THREAD_CREATE &&
-                        context <= ABT_POOL_CONTEXT_OP_THREAD_REVIVE_TO;
+    const bool is_new =
+        context >= ABT_POOL_CONTEXT_OP_THREAD_CREATE && context <= ABT_POOL_CONTEXT_OP_THREAD_REVIVE_TO;
     body nothing_at_all = [] {};
     for (const bool many : {false, true}) {
       expect_in_randws(is_new ? ends::first : ends::last, "push_ex", [&](stage& s) {

@@ -61,8 +61,8 @@ TEST(ABT_pool_create_basic, works_with_all_schedulers_in_all_access_modes) {
   for (const ABT_pool_kind kind : kinds) {
     for (const ABT_pool_access access : accesses) {
       for (const ABT_sched_predef predef : every_predef) {
-        SCOPED_TRACE(testing::Message() << "kind " << kind << ", access " << access << ", scheduler "
-                                        << predef);
+        SCOPED_TRACE(testing::Message()
+                     << "kind " << kind << ", access " << access << ", scheduler " << predef);
         const runtime rt;
         ABT_pool pool = make_pool(ABT_TRUE, kind, access);
         ASSERT_OK(ABT_xstream_set_main_sched_basic(self_xstream(), predef, 1, &pool));
@@ -79,8 +79,8 @@ TEST(ABT_pool_create_basic, works_between_streams) {
       if (access == ABT_POOL_ACCESS_PRIV)
         continue;
       for (const ABT_sched_predef predef : every_predef) {
-        SCOPED_TRACE(testing::Message() << "kind " << kind << ", access " << access << ", scheduler "
-                                        << predef);
+        SCOPED_TRACE(testing::Message()
+                     << "kind " << kind << ", access " << access << ", scheduler " << predef);
         const runtime rt;
         ABT_pool pool = make_pool(ABT_TRUE, kind, access);
         ABT_xstream es = ABT_XSTREAM_NULL;

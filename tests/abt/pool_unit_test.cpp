@@ -293,17 +293,17 @@ TEST(ABT_pool_print_all, refuses_no_pool_and_pools_that_cannot) {
 // A pool whose units are the threads themselves, as another one's of this kind are.
 ABT_pool make_pool_of_handles(user_fifo& fifo) {
   ABT_pool_user_def def = ABT_POOL_USER_DEF_NULL;
-  EXPECT_OK(ABT_pool_user_def_create(
-      [](ABT_pool, ABT_thread t) { return reinterpret_cast<ABT_unit>(t); }, [](ABT_pool, ABT_unit) {},
-      fifo_is_empty,
-      [](ABT_pool pool, ABT_pool_context) {
-        const std::unique_ptr<user_fifo::node> n(fifo_of(pool).pop());
-        return thread_of(n.get());
-      },
-      [](ABT_pool pool, ABT_unit unit, ABT_pool_context) {
-        fifo_of(pool).push(new user_fifo::node{reinterpret_cast<ABT_thread>(unit)});
-      },
-      &def));
+  EXPECT_OK(ABT_pool_user_def_create([](ABT_pool, ABT_thread t) { return reinterpret_cast<ABT_unit>(t); },
+                                     [](ABT_pool, ABT_unit) {}, fifo_is_empty,
+                                     [](ABT_pool pool, ABT_pool_context) {
+                                       const std::unique_ptr<user_fifo::node> n(fifo_of(pool).pop());
+                                       return thread_of(n.get());
+                                     },
+                                     [](ABT_pool pool, ABT_unit unit, ABT_pool_context) {
+                                       fifo_of(pool).push(
+                                           new user_fifo::node{reinterpret_cast<ABT_thread>(unit)});
+                                     },
+                                     &def));
   ABT_pool pool = ABT_POOL_NULL;
   EXPECT_OK(ABT_pool_create(def, ABT_POOL_CONFIG_NULL, &pool));
   EXPECT_OK(ABT_pool_set_data(pool, &fifo));

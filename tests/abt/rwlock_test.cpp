@@ -132,21 +132,35 @@ TEST(ABT_rwlock_rdlock, is_shared) {
   c.kernel_threads(2, read);
 }
 
-TEST(ABT_rwlock_rdlock, waits_for_a_writer) { expect_waits(ABT_rwlock_wrlock, ABT_rwlock_rdlock); }
+TEST(ABT_rwlock_rdlock, waits_for_a_writer) {
+  expect_waits(ABT_rwlock_wrlock, ABT_rwlock_rdlock);
+}
 TEST(ABT_rwlock_rdlock, makes_a_kernel_thread_wait) {
   expect_kernel_thread_waits(ABT_rwlock_wrlock, ABT_rwlock_rdlock);
 }
-TEST(ABT_rwlock_rdlock, refuses_null_handle) { expect_refuses_null(ABT_rwlock_rdlock); }
-TEST(ABT_rwlock_rdlock, refuses_tasklet) { expect_refuses_tasklet(ABT_rwlock_rdlock); }
+TEST(ABT_rwlock_rdlock, refuses_null_handle) {
+  expect_refuses_null(ABT_rwlock_rdlock);
+}
+TEST(ABT_rwlock_rdlock, refuses_tasklet) {
+  expect_refuses_tasklet(ABT_rwlock_rdlock);
+}
 
-TEST(ABT_rwlock_wrlock, waits_for_a_reader) { expect_waits(ABT_rwlock_rdlock, ABT_rwlock_wrlock); }
-TEST(ABT_rwlock_wrlock, waits_for_a_writer) { expect_waits(ABT_rwlock_wrlock, ABT_rwlock_wrlock); }
+TEST(ABT_rwlock_wrlock, waits_for_a_reader) {
+  expect_waits(ABT_rwlock_rdlock, ABT_rwlock_wrlock);
+}
+TEST(ABT_rwlock_wrlock, waits_for_a_writer) {
+  expect_waits(ABT_rwlock_wrlock, ABT_rwlock_wrlock);
+}
 TEST(ABT_rwlock_wrlock, makes_a_kernel_thread_wait) {
   expect_kernel_thread_waits(ABT_rwlock_rdlock, ABT_rwlock_wrlock);
   expect_kernel_thread_waits(ABT_rwlock_wrlock, ABT_rwlock_wrlock);
 }
-TEST(ABT_rwlock_wrlock, refuses_null_handle) { expect_refuses_null(ABT_rwlock_wrlock); }
-TEST(ABT_rwlock_wrlock, refuses_tasklet) { expect_refuses_tasklet(ABT_rwlock_wrlock); }
+TEST(ABT_rwlock_wrlock, refuses_null_handle) {
+  expect_refuses_null(ABT_rwlock_wrlock);
+}
+TEST(ABT_rwlock_wrlock, refuses_tasklet) {
+  expect_refuses_tasklet(ABT_rwlock_wrlock);
+}
 
 // Readers never see half of what a writer does, writers never another writer.
 TEST(ABT_rwlock_wrlock, excludes) {
@@ -232,6 +246,8 @@ TEST(ABT_rwlock_unlock, lets_all_readers_in) {
   EXPECT_EQ(inside, 10);
 }
 
-TEST(ABT_rwlock_unlock, refuses_null_handle) { expect_refuses_null(ABT_rwlock_unlock); }
+TEST(ABT_rwlock_unlock, refuses_null_handle) {
+  expect_refuses_null(ABT_rwlock_unlock);
+}
 
 } // namespace

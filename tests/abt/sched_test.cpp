@@ -209,8 +209,7 @@ TEST(ABT_sched_create_basic, refuses_bad_arguments) {
   const runtime rt;
   ABT_pool pool = self_pool();
   ABT_sched sched = main_sched(self_xstream());
-  EXPECT_ABT(ABT_ERR_INV_ARG,
-             ABT_sched_create_basic(no_predef, 1, &pool, ABT_SCHED_CONFIG_NULL, &sched));
+  EXPECT_ABT(ABT_ERR_INV_ARG, ABT_sched_create_basic(no_predef, 1, &pool, ABT_SCHED_CONFIG_NULL, &sched));
   EXPECT_EQ(sched, ABT_SCHED_NULL);
   sched = main_sched(self_xstream());
   EXPECT_ABT(ABT_ERR_INV_ARG,
@@ -234,8 +233,8 @@ TEST(ABT_sched_free, frees_automatic_pools_with_their_last_scheduler) {
   ABT_pool_config config = ABT_POOL_CONFIG_NULL;
   ASSERT_OK(ABT_pool_config_create(&config));
   const int automatic = ABT_TRUE;
-  EXPECT_OK(ABT_pool_config_set(config, ABT_pool_config_automatic.key, ABT_pool_config_automatic.type,
-                                &automatic));
+  EXPECT_OK(
+      ABT_pool_config_set(config, ABT_pool_config_automatic.key, ABT_pool_config_automatic.type, &automatic));
   void* const data = &fifo;
   EXPECT_OK(ABT_pool_config_set(config, 0, ABT_POOL_CONFIG_PTR, &data));
   ABT_pool pool = ABT_POOL_NULL;

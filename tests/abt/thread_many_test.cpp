@@ -41,8 +41,8 @@ TEST(ABT_thread_create_many, without_arguments) {
   std::vector<ABT_pool> pools(100, self_pool());
   std::vector<function> functions(100, [](void* arg) { EXPECT_EQ(arg, nullptr); });
   std::vector<ABT_thread> t(100, ABT_THREAD_NULL);
-  ASSERT_OK(ABT_thread_create_many(100, pools.data(), functions.data(), nullptr, ABT_THREAD_ATTR_NULL,
-                                   t.data()));
+  ASSERT_OK(
+      ABT_thread_create_many(100, pools.data(), functions.data(), nullptr, ABT_THREAD_ATTR_NULL, t.data()));
   EXPECT_OK(ABT_thread_free_many(100, t.data()));
 }
 
@@ -52,8 +52,8 @@ TEST(ABT_thread_create_many, unnamed) {
   std::vector<ABT_pool> pools(50, self_pool());
   std::vector<function> functions(50, count);
   std::vector<void*> args(50, &ran);
-  ASSERT_OK(ABT_thread_create_many(50, pools.data(), functions.data(), args.data(), ABT_THREAD_ATTR_NULL,
-                                   nullptr));
+  ASSERT_OK(
+      ABT_thread_create_many(50, pools.data(), functions.data(), args.data(), ABT_THREAD_ATTR_NULL, nullptr));
   yield_until([&] { return ran == 50; });
 }
 

@@ -22,17 +22,28 @@ constexpr std::uint64_t every_event = 0x3ff;
 
 inline char letter_of(std::uint64_t event) {
   switch (event) {
-  case ABT_TOOL_EVENT_THREAD_CREATE: return 'c';
-  case ABT_TOOL_EVENT_THREAD_JOIN: return 'j';
-  case ABT_TOOL_EVENT_THREAD_FREE: return 'f';
-  case ABT_TOOL_EVENT_THREAD_REVIVE: return 'v';
-  case ABT_TOOL_EVENT_THREAD_RUN: return 'r';
-  case ABT_TOOL_EVENT_THREAD_FINISH: return 'e';
-  case ABT_TOOL_EVENT_THREAD_CANCEL: return 'x';
-  case ABT_TOOL_EVENT_THREAD_YIELD: return 'y';
-  case ABT_TOOL_EVENT_THREAD_SUSPEND: return 's';
-  case ABT_TOOL_EVENT_THREAD_RESUME: return 'w';
-  default: return '?';
+  case ABT_TOOL_EVENT_THREAD_CREATE:
+    return 'c';
+  case ABT_TOOL_EVENT_THREAD_JOIN:
+    return 'j';
+  case ABT_TOOL_EVENT_THREAD_FREE:
+    return 'f';
+  case ABT_TOOL_EVENT_THREAD_REVIVE:
+    return 'v';
+  case ABT_TOOL_EVENT_THREAD_RUN:
+    return 'r';
+  case ABT_TOOL_EVENT_THREAD_FINISH:
+    return 'e';
+  case ABT_TOOL_EVENT_THREAD_CANCEL:
+    return 'x';
+  case ABT_TOOL_EVENT_THREAD_YIELD:
+    return 'y';
+  case ABT_TOOL_EVENT_THREAD_SUSPEND:
+    return 's';
+  case ABT_TOOL_EVENT_THREAD_RESUME:
+    return 'w';
+  default:
+    return '?';
   }
 }
 

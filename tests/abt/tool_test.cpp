@@ -94,9 +94,8 @@ TEST(ABT_tool_register_thread_callback, tells_the_stream) {
   });
   const std::vector<heard> story = tool->of(made[0]);
   ASSERT_FALSE(story.empty());
-  const heard& last_creation = *std::find_if(story.rbegin(), story.rend(), [](const heard& h) {
-    return h.event == ABT_TOOL_EVENT_THREAD_CREATE;
-  });
+  const heard& last_creation = *std::find_if(
+      story.rbegin(), story.rend(), [](const heard& h) { return h.event == ABT_TOOL_EVENT_THREAD_CREATE; });
   EXPECT_EQ(last_creation.es, ABT_XSTREAM_NULL);
   EXPECT_EQ(last_creation.caller_type, ABT_EXEC_ENTITY_TYPE_EXT);
   EXPECT_EQ(last_creation.caller, nullptr);
@@ -191,7 +190,8 @@ class checker {
       expect(unnamed == ABT_TRUE ? "?rf" : "?j");
       units_.erase(h.thread);
       break;
-    default: ADD_FAILURE() << "event " << h.event;
+    default:
+      ADD_FAILURE() << "event " << h.event;
     }
     seen_ |= h.event;
   }

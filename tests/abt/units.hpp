@@ -199,7 +199,9 @@ inline int from_scheduler(const std::function<int()>& call) {
 // `call` finds no runtime, neither before ABT_init() nor after ABT_finalize().
 inline void expect_uninitialized(const std::function<int()>& call) {
   EXPECT_ABT(ABT_ERR_UNINITIALIZED, call());
-  { const runtime rt; }
+  {
+    const runtime rt;
+  }
   EXPECT_ABT(ABT_ERR_UNINITIALIZED, call());
 }
 

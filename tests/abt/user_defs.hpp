@@ -171,8 +171,8 @@ inline void fifo_print_all(ABT_pool pool, void* arg, void (*print)(void*, ABT_th
 
 inline ABT_pool_user_def make_user_def(callbacks which) {
   ABT_pool_user_def def = ABT_POOL_USER_DEF_NULL;
-  EXPECT_OK(ABT_pool_user_def_create(fifo_create_unit, fifo_free_unit, fifo_is_empty, fifo_pop, fifo_push,
-                                     &def));
+  EXPECT_OK(
+      ABT_pool_user_def_create(fifo_create_unit, fifo_free_unit, fifo_is_empty, fifo_pop, fifo_push, &def));
   if (which == callbacks::all) {
     EXPECT_OK(ABT_pool_user_def_set_init(def, fifo_init));
     EXPECT_OK(ABT_pool_user_def_set_free(def, fifo_free));
@@ -336,8 +336,8 @@ inline ABT_sched_def make_sched_def(ABT_sched_run_fn run = run_user_sched) {
 inline ABT_sched make_user_sched(std::vector<ABT_pool> pools, ABT_sched_run_fn run = run_user_sched) {
   ABT_sched_def def = make_sched_def(run);
   ABT_sched sched = ABT_SCHED_NULL;
-  EXPECT_OK(ABT_sched_create(&def, static_cast<int>(pools.size()), pools.data(), ABT_SCHED_CONFIG_NULL,
-                             &sched));
+  EXPECT_OK(
+      ABT_sched_create(&def, static_cast<int>(pools.size()), pools.data(), ABT_SCHED_CONFIG_NULL, &sched));
   return sched;
 }
 

@@ -154,7 +154,9 @@ TEST(ABT_xstream_get_num, refuses_without_a_runtime) {
   int count = 5;
   EXPECT_ABT(ABT_ERR_UNINITIALIZED, ABT_xstream_get_num(&count));
   EXPECT_EQ(count, 0);
-  { const runtime rt; }
+  {
+    const runtime rt;
+  }
   count = 5;
   EXPECT_ABT(ABT_ERR_UNINITIALIZED, ABT_xstream_get_num(&count));
   EXPECT_EQ(count, 0);

@@ -12,6 +12,7 @@
 // Every handle is a pointer; only the NULL values differ.
 typedef void* handle;
 #define NULL_HANDLE(number) ((handle)(uintptr_t)(number))
+// clang-format off
 enum {
   null_xstream = 0x01, null_sched = 0x03, null_sched_config = 0x04, null_pool = 0x05,
   null_pool_config = 0x06, null_unit = 0x07, null_thread = 0x08, null_attr = 0x09, null_task = 0x0a,
@@ -24,6 +25,7 @@ enum {
   err_mutex_locked = 40, err_cond_timedout = 42, err_eventual = 44, err_future = 45, err_inv_arg = 53
 };
 typedef struct { int index, type; } variable; // passed by value in one register
+// clang-format on
 typedef void function(void*);
 
 extern variable ABT_sched_config_var_end, ABT_sched_config_access, ABT_sched_config_automatic;

@@ -11,8 +11,8 @@
 #define OFFSET(type, member, number)                                                                         \
   _Static_assert(offsetof(type, member) == (number), "offset of " #member " in " #type)
 // The types agree, not only the sizes.
-#define SAME(type, other) _Static_assert(_Generic((type)0, other : 1, default : 0), #type " is " #other)
-#define TYPE_OF(expression, type) _Static_assert(_Generic((expression), type : 1, default : 0), #expression)
+#define SAME(type, other) _Static_assert(_Generic((type)0, other: 1, default: 0), #type " is " #other)
+#define TYPE_OF(expression, type) _Static_assert(_Generic((expression), type: 1, default: 0), #expression)
 
 // ---- Version ----
 
