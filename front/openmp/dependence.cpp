@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include "front/openmp/dependence.hpp"
+
+#include "front/openmp/team.hpp"
+
+#include <algorithm>
+
+namespace weft::openmp {
+namespace {
+
+struct access {
+  void* address;
+  bool writes;
+};
+
+// Two forms. The old one: the number of addresses, that of those that are written, the addresses, written
+// ones first. The other: 0, the number of all, of those written, of mutexinoutset, of those read, the
+// addresses in that order, and then pointers to objects that say themselves what they are. mutexinoutset is
+// taken for inout: such tasks then run in the order of their making.
+template <class Action>
+void for_each_access(void** depend, Action action) {
+  const auto number = [depend](unsigned i) { return reinterpret_cast<std::uintptr_t>(depend[i]); };
+  if (number(0) != 0) {
+    const std::uintptr_t all = number(0);
+    for (std::uintptr_t i = 0; i < all; ++i)
+      action(access{depend[2 + i], i < number(1)});
+    return;
+  }
+  const std::uintptr_t all = number(1);
+  const std::uintptr_t written = number(2) + number(3);
+  const std::uintptr_t plain = written + number(4);
+  for (std::uintptr_t i = 0; i < plain; ++i)
+    action(access{depend[5 + i], i < written});
+  for (std::uintptr_t i = plain; i < all; ++i) {
+    const auto& object = *static_cast<const depend_object*>(depend[5 + i]);
+    action(access{object.address, object.kind != 1});
+  }
+}
+
+dependences& table_of(task& maker) {
+  if (maker.table == nullptr)
+    maker.table = std::make_unique<dependences>();
+  return *maker.table;
+}
+
+std::vector<task*> tasks_before(task& maker, void** depend) {
+  std::vector<task*> list;
+  dependences& table = table_of(maker);
+  for_each_access(depend, [&](const access& a) { table.find(a.address, a.writes, list); });
+  std::sort(list.begin(), list.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+  return list;
+}
+
+// `link` is the waiting task's. Nothing is to wait for where the other one has ended.
+void wait_for(task& other, task& k, successor& link) noexcept {
+  const locked held(other.lock);
+  if (other.ended.load_relaxed()) // relaxed: under the lock
+    return;
+  k.blockers.fetch_add_relaxed(1); // relaxed: the caller has one more until all are noted
+  link = {&k, other.successors};
+  other.successors = &link;
+}
+
+} // namespace
+
+dependences::~dependences() {
+  for (auto& [address, a] : at_) {
+    if (a.writer != nullptr)
+      release(*a.writer);
+    for (task* reader : a.readers)
+      release(*reader);
+  }
+}
+
+void dependences::find(void* address, bool writes, std::vector<task*>& list) const {
+  const auto found = at_.find(address);
+  if (found == at_.end())
+    return;
+  if (found->second.writer != nullptr)
+    list.push_back(found->second.writer);
+  if (writes)
+    list.insert(list.end(), found->second.readers.begin(), found->second.readers.end());
+}
+
+void dependences::note(void* address, bool writes, task& k) {
+  accesses& a = at_[address];
+  if (a.writer == &k) // named twice
+    return;
+  if (!writes) {
+    a.readers.push_back(&k);
+    return k.hold();
+  }
+  for (task* reader : a.readers)
+    release(*reader);
+  a.readers.clear();
+  if (a.writer != nullptr)
+    release(*a.writer);
+  a.writer = &k;
+  k.hold();
+}
+
+void add_dependences(task& maker, task& k, void** depend) {
+  const std::vector<task*> before = tasks_before(maker, depend);
+  if (!before.empty())
+    k.links = new successor[before.size()];
+  for (std::size_t i = 0; i < before.size(); ++i)
+    wait_for(*before[i], k, k.links[i]);
+  dependences& table = table_of(maker);
+  for_each_access(depend, [&](const access& a) { table.note(a.address, a.writes, k); });
+}
+
+void await_dependences(thread& t, void** depend) {
+  if (t.current->table == nullptr)
+    return;
+  for (task* const other : tasks_before(*t.current, depend)) {
+    const door::atomic<bool>& ended = other->ended;
+    if (!ended.load_acquire()) // acquire, both: sees what it did; pairs with its end
+      await(t, helping::descendants, [&ended] { return ended.load_acquire(); }); // SWITCH: may resume
+  }
+}
+
+} // namespace weft::openmp

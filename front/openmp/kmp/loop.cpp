@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// Loops of clang's programs. Bounds are inclusive here. Static loops ask for their part once; others for
+// chunk after chunk (dispatch).
+#include "front/openmp/kmp/bounds.hpp"
+
+using namespace weft::openmp;
+using namespace weft::openmp::kmp;
+
+namespace {
+
+// --- dispatch ---
+
+struct form {
+  schedule kind;
+  std::uint64_t chunk;
+  bool ordered;
+};
+
+form form_of(const thread& t, std::int32_t kind, std::uint64_t chunk) noexcept {
+  kind &= without_marks;
+  form f{schedule::fixed, chunk, kind >= first_ordered && kind < distribute_chunked};
+  if (f.ordered)
+    kind -= ordered_distance;
+  const icvs& icv = t.current->icv;
+  switch (kind) {
+  case static_chunked:
+  case 45: // static, balanced and chunked
+    break;
+  case dynamic_chunked:
+  case 44: // static with stealing
+    f.kind = schedule::dynamic;
+    break;
+  case guided_chunked:
+  case 39: // trapezoidal
+  case 42:
+  case 43: // guided, by iterations and by a formula
+    f.kind = schedule::guided;
+    break;
+  case by_runtime:
+    f.kind = icv.run_schedule == schedule::automatic ? schedule::fixed : icv.run_schedule;
+    f.chunk = icv.run_schedule == schedule::automatic ? 0 : icv.chunk;
+    break;
+  default:
+    f.chunk = 0;
+    break;
+  }
+  return f;
+}
+
+template <class Value>
+void begin(std::int32_t kind, Value lower, Value upper, std::make_signed_t<Value> step,
+           std::make_signed_t<Value> chunk) {
+  thread& t = caller();
+  const form f = form_of(t, kind, chunk < 0 ? 0 : static_cast<std::uint64_t>(chunk));
+  enter_share(t, [&](work_share& s) {
+    s.space = {static_cast<std::uint64_t>(lower), static_cast<std::uint64_t>(step), 0,
+               count_of(lower, upper, step)};
+    s.kind = f.kind;
+    s.chunk_size = f.chunk;
+    s.is_ordered = f.ordered;
+  });
+}
+
+template <class Value>
+int next(std::int32_t* is_last, Value* lower, Value* upper, std::make_signed_t<Value>* step) {
+  thread& t = caller();
+  work_share& s = *t.at.share;
+  chunk c;
+  const bool some = s.is_ordered ? take_ordered(t, c) : take(t, c);
+  if (!some)
+    return 0;
+  *lower = static_cast<Value>(s.space.first + c.low * s.space.step);
+  *upper = static_cast<Value>(s.space.first + (c.high - 1) * s.space.step);
+  if (step != nullptr)
+    *step = static_cast<std::make_signed_t<Value>>(s.space.step);
+  if (is_last != nullptr)
+    *is_last = c.high == s.space.count ? 1 : 0;
+  return 1;
+}
+
+} // namespace
+
+#define LOOPS(suffix, value)                                                                                 \
+  KMP_EXPORT void __kmpc_for_static_init_##suffix(                                                           \
+      ident*, int, std::int32_t kind, std::int32_t* is_last, value* lower, value* upper,                     \
+      std::make_signed_t<value>* stride, std::make_signed_t<value> step, std::make_signed_t<value> chunk) {  \
+    const thread& t = caller();                                                                              \
+    kind &= without_marks;                                                                                   \
+    const bool over_teams = kind == distribute_chunked || kind == distribute_even;                           \
+    divide(over_teams ? team_of_league(t) : member_of_team(t), kind, is_last, lower, upper, stride, step,    \
+           chunk);                                                                                           \
+  }                                                                                                          \
+  KMP_EXPORT void __kmpc_dispatch_init_##suffix(ident*, int, std::int32_t kind, value lower, value upper,    \
+                                                std::make_signed_t<value> step,                              \
+                                                std::make_signed_t<value> chunk) {                           \
+    begin(kind, lower, upper, step, chunk);                                                                  \
+  }                                                                                                          \
+  KMP_EXPORT int __kmpc_dispatch_next_##suffix(ident*, int, std::int32_t* is_last, value* lower,             \
+                                               value* upper, std::make_signed_t<value>* step) {              \
+    return next(is_last, lower, upper, step);                                                                \
+  }                                                                                                          \
+  KMP_EXPORT void __kmpc_dispatch_fini_##suffix(ident*, int) {}
+
+LOOPS(4, std::int32_t)
+LOOPS(4u, std::uint32_t)
+LOOPS(8, std::int64_t)
+LOOPS(8u, std::uint64_t)
+
+KMP_EXPORT void __kmpc_for_static_fini(ident*, int) {}
+KMP_EXPORT void __kmpc_dispatch_deinit(ident*, int) {}
+
+KMP_EXPORT void __kmpc_ordered(ident*, int) {
+  await_turn(caller());
+}
+KMP_EXPORT void __kmpc_end_ordered(ident*, int) {} // the turn ends with the chunk

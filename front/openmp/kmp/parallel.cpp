@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+// Regions, single, masked, barriers, cancellation, reductions, critical: __kmpc_... for clang's programs.
+#include "front/openmp/kmp/abi.hpp"
+#include "weft/door/mutex.hpp"
+#include "weft/door/section.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdarg>
+#include <utility>
+
+using namespace weft::openmp;
+using namespace weft::openmp::kmp;
+namespace door = weft::door;
+
+// --- regions ---
+
+namespace {
+
+constexpr std::size_t most_arguments = 64;
+
+// A region's function has the thread's number in the process, that in the team, and so many pointers more.
+struct call {
+  void* function;
+  std::size_t count;
+  std::array<void*, most_arguments> arguments;
+};
+
+template <std::size_t... I>
+void invoke(const call& c, int* global, int* bound, std::index_sequence<I...>) {
+  using function = void (*)(int*, int*, decltype(static_cast<void>(I), static_cast<void*>(nullptr))...);
+  reinterpret_cast<function>(c.function)(global, bound, c.arguments[I]...);
+}
+template <std::size_t N>
+void invoke_with(const call& c, int* global, int* bound) {
+  invoke(c, global, bound, std::make_index_sequence<N>());
+}
+using invoker = void (*)(const call&, int*, int*);
+template <std::size_t... N>
+constexpr std::array<invoker, sizeof...(N)> make_invokers(std::index_sequence<N...>) {
+  return {&invoke_with<N>...};
+}
+constexpr auto invokers = make_invokers(std::make_index_sequence<most_arguments + 1>());
+
+void run_call(void* data) {
+  const call& c = *static_cast<call*>(data);
+  const thread& t = caller();
+  int global = t.id;
+  int bound = static_cast<int>(t.at.number);
+  invokers[c.count](c, &global, &bound);
+}
+
+call read_call(void* function, int count, va_list list) {
+  call c{.function = function, .count = static_cast<std::size_t>(count), .arguments = {}};
+  for (int i = 0; i < count && static_cast<std::size_t>(i) < most_arguments; ++i)
+    c.arguments[static_cast<std::size_t>(i)] = va_arg(list, void*);
+  return c;
+}
+
+region region_of(thread& t, call& c) {
+  return {.function = &run_call,
+          .data = &c,
+          .threads = std::exchange(t.threads_pushed, 0),
+          .bind = std::exchange(t.bind_pushed, binding::off)};
+}
+
+} // namespace
+
+KMP_EXPORT int __kmpc_global_thread_num(ident*) {
+  return caller().id;
+}
+KMP_EXPORT int __kmpc_bound_thread_num(ident*) {
+  return static_cast<int>(caller().at.number);
+}
+KMP_EXPORT int __kmpc_global_num_threads(ident*) {
+  return static_cast<int>(caller().at.team->size);
+}
+KMP_EXPORT int __kmpc_bound_num_threads(ident*) {
+  return static_cast<int>(caller().at.team->size);
+}
+KMP_EXPORT int __kmpc_in_parallel(ident*) {
+  return caller().at.active_level != 0 ? 1 : 0;
+}
+KMP_EXPORT int __kmpc_ok_to_fork(ident*) {
+  return 1;
+}
+KMP_EXPORT void __kmpc_begin(ident*, int) {}
+KMP_EXPORT void __kmpc_end(ident*) {}
+
+KMP_EXPORT void __kmpc_push_num_threads(ident*, int, int n) {
+  caller().threads_pushed = static_cast<unsigned>(std::max(n, 0));
+}
+KMP_EXPORT void __kmpc_pop_num_threads(ident*, int) {} // fork_call has taken it
+// target thread_limit(n), which the caller runs itself.
+KMP_EXPORT void __kmpc_set_thread_limit(ident*, int, int n) {
+  if (n > 0)
+    caller().current->icv.thread_limit = static_cast<unsigned>(n);
+}
+KMP_EXPORT void __kmpc_push_proc_bind(ident*, int, int bind) {
+  if (bind >= 2 && bind <= 4)
+    caller().bind_pushed = static_cast<binding>(bind);
+}
+
+KMP_EXPORT void __kmpc_fork_call(ident*, int count, void* function, ...) {
+  thread& t = caller();
+  va_list list;
+  va_start(list, function);
+  call c = read_call(function, count, list);
+  va_end(list);
+  parallel(t, region_of(t, c));
+}
+KMP_EXPORT void __kmpc_fork_call_if(ident*, int count, void* function, int wanted, void* argument) {
+  thread& t = caller();
+  call c{.function = function, .count = count != 0 ? std::size_t{1} : 0, .arguments = {}};
+  c.arguments[0] = argument;
+  region r = region_of(t, c);
+  if (wanted == 0)
+    r.threads = 1;
+  parallel(t, r);
+}
+// if(0): the compiler calls the function itself, between these.
+KMP_EXPORT void __kmpc_serialized_parallel(ident*, int) {
+  thread& t = caller();
+  t.threads_pushed = 0;
+  open_region(t, {.threads = 1});
+}
+KMP_EXPORT void __kmpc_end_serialized_parallel(ident*, int) {
+  close_region(caller());
+}
+
+// --- teams, one after the other ---
+
+KMP_EXPORT void __kmpc_push_num_teams(ident*, int, int teams, int threads) {
+  thread& t = caller();
+  t.league_pushed = {static_cast<unsigned>(std::max(teams, 0)), static_cast<unsigned>(std::max(threads, 0))};
+}
+KMP_EXPORT void __kmpc_push_num_teams_51(ident* place, int id, int least, int most, int threads) {
+  __kmpc_push_num_teams(place, id, most != 0 ? most : least, threads);
+}
+KMP_EXPORT void __kmpc_fork_teams(ident*, int count, void* function, ...) {
+  thread& t = caller();
+  va_list list;
+  va_start(list, function);
+  call c = read_call(function, count, list);
+  va_end(list);
+  const auto [teams, threads] = std::exchange(t.league_pushed, {});
+  run_league(t, teams, threads, &run_call, &c);
+}
+
+// --- single, masked ---
+
+KMP_EXPORT int __kmpc_single(ident*, int) {
+  return enter_share(caller(), [](work_share&) {}) ? 1 : 0;
+}
+KMP_EXPORT void __kmpc_end_single(ident*, int) {}
+KMP_EXPORT void __kmpc_copyprivate(ident*, int, std::size_t, void* data, void (*copy)(void*, void*),
+                                   int mine) {
+  thread& t = caller();
+  if (mine != 0)
+    t.at.share->copied = data;
+  static_cast<void>(barrier(t, false));
+  if (mine == 0)
+    copy(data, t.at.share->copied);
+  static_cast<void>(barrier(t, false));
+}
+KMP_EXPORT int __kmpc_master(ident*, int) {
+  return caller().at.number == 0 ? 1 : 0;
+}
+KMP_EXPORT void __kmpc_end_master(ident*, int) {}
+KMP_EXPORT int __kmpc_masked(ident*, int, int filter) {
+  return static_cast<int>(caller().at.number) == filter ? 1 : 0;
+}
+KMP_EXPORT void __kmpc_end_masked(ident*, int) {}
+
+// --- barriers, cancellation ---
+
+KMP_EXPORT void __kmpc_flush(ident*, ...) {
+  door::full_fence();
+}
+KMP_EXPORT void __kmpc_barrier(ident*, int) {
+  static_cast<void>(barrier(caller(), false));
+}
+KMP_EXPORT int __kmpc_cancel_barrier(ident*, int) {
+  return barrier(caller(), true) ? 1 : 0;
+}
+// #pragma omp barrier in the master alone, around code that is the master's.
+KMP_EXPORT int __kmpc_barrier_master(ident*, int) {
+  thread& t = caller();
+  static_cast<void>(barrier(t, false));
+  return t.at.number == 0 ? 1 : 0;
+}
+KMP_EXPORT void __kmpc_end_barrier_master(ident*, int) {
+  static_cast<void>(barrier(caller(), false));
+}
+KMP_EXPORT int __kmpc_barrier_master_nowait(ident*, int) {
+  thread& t = caller();
+  static_cast<void>(barrier(t, false));
+  return t.at.number == 0 ? 1 : 0;
+}
+
+namespace {
+
+// 1 parallel, 2 loop, 3 sections, 4 group: as the GNU ABI's bits.
+cancellation which(int kind) noexcept {
+  switch (kind) {
+  case 2:
+    return cancellation::loop;
+  case 3:
+    return cancellation::sections;
+  case 4:
+    return cancellation::group;
+  default:
+    return cancellation::parallel;
+  }
+}
+
+} // namespace
+
+KMP_EXPORT int __kmpc_cancel(ident*, int, int kind) {
+  return cancel(caller(), which(kind)) ? 1 : 0;
+}
+KMP_EXPORT int __kmpc_cancellationpoint(ident*, int, int kind) {
+  return is_cancelled(caller(), which(kind)) ? 1 : 0;
+}
+
+// --- critical, and reductions under a lock: the program gives 32 bytes of zeros ---
+
+namespace {
+
+void take(void* name) {
+  auto& word = *static_cast<door::lock_word*>(name);
+  const std::uint32_t displaced = word.take();
+  if (door::lock_word::is_free(displaced))
+    return;
+  const errno_kept as_it_was;
+  const door::runtime_section in;
+  word.lock(door::no_deadline, displaced, [] { return 0; }); // SWITCH: may resume on another worker
+}
+void give(void* name) noexcept {
+  static_cast<door::lock_word*>(name)->release();
+}
+
+} // namespace
+
+KMP_EXPORT void __kmpc_critical(ident*, int, void* name) {
+  take(name);
+}
+KMP_EXPORT void __kmpc_critical_with_hint(ident*, int, void* name, std::uint32_t) {
+  take(name);
+}
+KMP_EXPORT void __kmpc_end_critical(ident*, int, void* name) {
+  give(name);
+}
+
+// 1: the caller adds its values to the shared ones now, alone, and then calls the end.
+KMP_EXPORT int __kmpc_reduce_nowait(ident*, int, int, std::size_t, void*, void (*)(void*, void*),
+                                    void* name) {
+  take(name);
+  return 1;
+}
+KMP_EXPORT void __kmpc_end_reduce_nowait(ident*, int, void* name) {
+  give(name);
+}
+KMP_EXPORT int __kmpc_reduce(ident*, int, int, std::size_t, void*, void (*)(void*, void*), void* name) {
+  take(name);
+  return 1;
+}
+KMP_EXPORT void __kmpc_end_reduce(ident*, int, void* name) {
+  give(name);
+  static_cast<void>(barrier(caller(), false));
+}
+
+// --- atomic: what MKL calls ---
+
+#define ATOMIC_ADD(name, type)                                                                               \
+  KMP_EXPORT void __kmpc_atomic_##name##_add(ident*, int, type* to, type value) {                            \
+    type before = __atomic_load_n(to, __ATOMIC_RELAXED);                                                     \
+    while (                                                                                                  \
+        !__atomic_compare_exchange_n(to, &before, before + value, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) \
+      ;                                                                                                      \
+  }
+ATOMIC_ADD(fixed4, std::int32_t)
+ATOMIC_ADD(fixed8, std::int64_t)
+
+namespace {
+
+// Floating-point values by their bits.
+template <class Value, class Bits>
+void add_by_bits(Value* to, Value value) noexcept {
+  auto* const bits = reinterpret_cast<Bits*>(to);
+  Bits before = __atomic_load_n(bits, __ATOMIC_RELAXED);
+  for (;;) {
+    const auto sum = std::bit_cast<Bits>(std::bit_cast<Value>(before) + value);
+    if (__atomic_compare_exchange_n(bits, &before, sum, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+      return;
+  }
+}
+
+} // namespace
+
+KMP_EXPORT void __kmpc_atomic_float4_add(ident*, int, float* to, float value) {
+  add_by_bits<float, std::uint32_t>(to, value);
+}
+KMP_EXPORT void __kmpc_atomic_float8_add(ident*, int, double* to, double value) {
+  add_by_bits<double, std::uint64_t>(to, value);
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Sections that the runtime gives out, scopes, copyprivate in one step, and `omp error`: what clang has
+// learned to call, or may, beside what stands in the other files.
+#include "front/openmp/kmp/abi.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+using namespace weft::openmp;
+using namespace weft::openmp::kmp;
+
+// The caller asks for one after the other; what is not below `count` is none.
+KMP_EXPORT int __kmpc_sections_init(ident*, int) {
+  enter_share(caller(), [](work_share&) {});
+  return 1;
+}
+KMP_EXPORT int __kmpc_next_section(ident*, int, int count) {
+  // relaxed: only the numbers differ
+  const std::uint64_t next = caller().at.share->taken.fetch_add_relaxed(1);
+  return static_cast<int>(std::min(next, static_cast<std::uint64_t>(count)));
+}
+KMP_EXPORT void __kmpc_end_sections(ident*, int) {}
+
+// scope only tells tools; its barrier is a call of its own.
+KMP_EXPORT void __kmpc_scope(ident*, int, void*) {}
+KMP_EXPORT void __kmpc_end_scope(ident*, int, void*) {}
+
+// Who executed the single gives its address, the others null; all get it, and copy by themselves. A barrier
+// before they read and one after it are the compiler's second call and its own.
+KMP_EXPORT void* __kmpc_copyprivate_light(ident*, int, void* data) {
+  thread& t = caller();
+  if (data != nullptr)
+    t.at.share->copied = data;
+  static_cast<void>(barrier(t, false));
+  return t.at.share->copied;
+}
+
+KMP_EXPORT void __kmpc_error(ident*, int severity, const char* message) {
+  constexpr int fatal = 2;
+  const char* const text = message != nullptr ? message : "";
+  std::fprintf(stderr, "OMP: %s: Encountered user-directed %s: %s.\n",
+               severity == fatal ? "Error" : "Warning", severity == fatal ? "error" : "warning", text);
+  if (severity == fatal)
+    std::abort();
+}

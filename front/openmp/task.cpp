@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: MIT
+#include "front/openmp/task.hpp"
+
+#include "front/openmp/dependence.hpp"
+#include "front/openmp/team.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace weft::openmp {
+namespace {
+
+// A cell holds a task with that much data; what is larger has memory of its own.
+constexpr std::size_t small_data = 192;
+constexpr std::size_t cell_bytes = sizeof(task) + small_data;
+constexpr std::size_t cells_kept = 256;
+// As libgomp: a thread that has made so many tasks for each thread runs the next ones itself.
+constexpr std::uint32_t tasks_per_thread = 64;
+
+std::size_t round_up(std::size_t n, std::size_t to) noexcept {
+  return (n + to - 1) / to * to;
+}
+
+void free_cell(void* memory) noexcept {
+  ::operator delete(memory, std::align_val_t{alignof(task)});
+}
+
+// A cell goes back to the thread that took it, which is there: its region ends after this, or it ends the
+// last of its own tasks.
+void free_task(task& k) noexcept {
+  thread* const home = k.home;
+  k.~task();
+  if (home == nullptr)
+    return free_cell(&k);
+  if (home == self) {
+    if (home->spare_tasks.size() >= cells_kept)
+      return free_cell(&k);
+    home->spare_tasks.push_back(&k); // has room: reserved by the thread's constructor
+    return;
+  }
+  auto* const cell = ::new (static_cast<void*>(&k)) task_cell{home->returned.load_relaxed()};
+  // release: what was done with the memory comes before its next use; pairs with take_returned_cells()
+  while (!home->returned.cas_weak_release(cell->next, cell)) {
+  }
+}
+
+} // namespace
+
+void take_returned_cells(thread& t) noexcept {
+  if (t.returned.load_relaxed() == nullptr) // a hint
+    return;
+  // acquire: pairs with the release in free_task()
+  for (task_cell* c = t.returned.exchange_acquire(nullptr); c != nullptr;) {
+    task_cell* const next = c->next;
+    if (t.spare_tasks.size() < cells_kept)
+      t.spare_tasks.push_back(c);
+    else
+      free_cell(c);
+    c = next;
+  }
+}
+
+namespace {
+
+// True: somebody may wait for that.
+bool leave_parent_and_group(task& k) noexcept {
+  bool tell = false;
+  // seq_cst, all: (T1)
+  if (k.group != nullptr)
+    tell = k.group->pending.fetch_sub_seq_cst(1) == 1; // GONE: the group
+  return k.parent->children.fetch_sub_seq_cst(1) == 1 || tell;
+}
+
+void start_successors(task& k) noexcept {
+  successor* s = nullptr;
+  {
+    const locked held(k.lock);
+    k.ended.store_release(true); // pairs with the acquire of those who wait for it without the lock
+    s = k.successors;
+  }
+  while (s != nullptr) {
+    task& next = *s->who;
+    s = s->next; // GONE: the link, once its task can run
+    // acq_rel: the last of the tasks before it has the others' work behind it
+    if (next.blockers.fetch_sub_acq_rel(1) == 1)
+      make_ready(*self, next);
+  }
+}
+
+void end(task& k) noexcept {
+  team& in = *k.team;
+  const bool is_counted = k.is_queued_task;
+  k.table.reset(); // it holds children, which hold the task
+  start_successors(k);
+  bool tell = leave_parent_and_group(k);
+  release(k);
+  // Last: the region may end then, and the threads whose cells these were.
+  if (is_counted)
+    tell = in.unfinished.fetch_sub_seq_cst(1) == 1 || tell; // (T1)
+  if (tell)
+    in.wake_all();
+}
+
+void complete_one(task& k) noexcept {
+  if (k.to_complete.fetch_sub_seq_cst(1) == 1) // (T1); acq_rel is what the task's end needs
+    end(k);
+}
+
+bool is_cancelled(const task& k) noexcept {
+  if (k.has_copies)
+    return false;
+  return k.team->cancelled.load_relaxed() || (k.group != nullptr && k.group->is_cancelled()); // a hint
+}
+
+} // namespace
+
+bool task_group::is_cancelled() const noexcept {
+  const task_group* g = this;
+  do {
+    if (g->cancelled.load_relaxed()) // a hint
+      return true;
+    g = g->of_work_share ? g->outer : nullptr;
+  } while (g != nullptr);
+  return false;
+}
+
+task::task(task* made_by) noexcept : parent(made_by) {
+  if (made_by == nullptr)
+    return;
+  group = made_by->group;
+  team = made_by->team;
+  icv = made_by->icv;
+  depth = made_by->depth + 1;
+}
+
+task::~task() {
+  delete[] links;
+}
+
+bool task::descends_from(const task& other) const noexcept {
+  const task* k = this;
+  while (k != nullptr && k->depth > other.depth)
+    k = k->parent;
+  return k == &other;
+}
+
+// Each holds its parent for as long as it is there: who asks whether one descends from another walks up.
+void release(task& k) noexcept {
+  task* at = &k;
+  while (at->holders.fetch_sub_acq_rel(1) == 1) { // acq_rel: all that others did comes before its end
+    task* const parent = at->parent;
+    free_task(*at);
+    at = parent;
+  }
+}
+
+// --- the deque ---
+
+void task_deque::push(task& k) noexcept {
+  const locked held(lock_);
+  k.after = nullptr;
+  k.before = newest_;
+  (newest_ != nullptr ? newest_->after : oldest_) = &k;
+  newest_ = &k;
+  has_priorities_ = has_priorities_ || k.priority != 0;
+  size_.store_relaxed(size_.load_relaxed() + 1); // relaxed: for looks_empty()
+}
+
+task* task_deque::unlink(task* k) noexcept {
+  if (k == nullptr)
+    return nullptr;
+  (k->before != nullptr ? k->before->after : oldest_) = k->after;
+  (k->after != nullptr ? k->after->before : newest_) = k->before;
+  size_.store_relaxed(size_.load_relaxed() - 1);
+  if (oldest_ == nullptr)
+    has_priorities_ = false;
+  return k;
+}
+
+// The first one of the highest priority, from `first` on; of descendants of `ancestor`, if that is one. Under
+// the lock.
+task* task_deque::choose(task* first, task* task::* next, const task* ancestor) const noexcept {
+  task* best = nullptr;
+  for (task* k = first; k != nullptr; k = k->*next) {
+    if ((best != nullptr && k->priority <= best->priority) ||
+        (ancestor != nullptr && !k->descends_from(*ancestor)))
+      continue;
+    best = k;
+    if (!has_priorities_)
+      break;
+  }
+  return best;
+}
+
+task* task_deque::take_newest(const task* ancestor) noexcept {
+  const locked held(lock_);
+  return unlink(choose(newest_, &task::before, ancestor));
+}
+
+// Half of them, so that a thief comes seldom where one thread makes all tasks. One at a time where an order
+// must be kept.
+task* task_deque::steal(const task* ancestor, task_deque& thiefs, unsigned& more) noexcept {
+  constexpr std::uint32_t most = 16;
+  task* first = nullptr;
+  task* others = nullptr; // linked by `after`
+  {
+    const locked held(lock_);
+    if (ancestor != nullptr || has_priorities_)
+      return unlink(choose(oldest_, &task::after, ancestor));
+    const std::uint32_t half = std::min(size_.load_relaxed() / 2, most);
+    first = unlink(oldest_);
+    task** end = &others;
+    for (more = 0; more + 1 < half; ++more) {
+      task* const k = unlink(oldest_);
+      k->after = nullptr;
+      *end = k;
+      end = &k->after;
+    }
+  }
+  while (others != nullptr)
+    thiefs.push(*std::exchange(others, others->after));
+  return first;
+}
+
+// --- making ---
+
+task& new_task(thread& t, const task_request& wanted) {
+  const std::size_t at = round_up(sizeof(task), std::max(wanted.alignment, alignof(task)));
+  const std::size_t bytes = at + wanted.size;
+  const bool is_large = bytes > cell_bytes || wanted.alignment > alignof(task);
+  void* memory = nullptr;
+  if (!is_large && t.spare_tasks.empty())
+    take_returned_cells(t);
+  if (!is_large && !t.spare_tasks.empty()) {
+    memory = t.spare_tasks.back();
+    t.spare_tasks.pop_back();
+  } else {
+    memory =
+        ::operator new(is_large ? bytes + wanted.alignment : cell_bytes, std::align_val_t{alignof(task)});
+  }
+  task& parent = *t.current;
+  task& k = *::new (memory) task(&parent);
+  k.home = is_large ? nullptr : &t;
+  k.is_explicit = true;
+  k.function = wanted.function;
+  const auto first = reinterpret_cast<std::uintptr_t>(memory) + sizeof(task);
+  k.data = reinterpret_cast<void*>(round_up(first, std::max<std::size_t>(wanted.alignment, 1)));
+  k.is_final = wanted.is_final || parent.is_final;
+  k.priority = std::min(wanted.priority, process().max_task_priority);
+  parent.hold();
+  parent.children.fetch_add_relaxed(1); // relaxed: it is counted before it can end
+  if (k.group != nullptr)
+    k.group->pending.fetch_add_relaxed(1); // relaxed: the same
+  return k;
+}
+
+bool runs_at_once(const thread& t) noexcept {
+  const team& in = *t.at.team;
+  return in.size == 1 || t.current->is_final || in.unfinished.load_relaxed() > tasks_per_thread * in.size;
+}
+
+void make_ready(thread& t, task& k) {
+  team& in = *k.team;
+  if (!k.is_queued_task) {
+    k.is_queued_task = true;
+    in.unfinished.fetch_add_relaxed(1); // relaxed: its maker has not come to the barrier
+  }
+  in.queued.fetch_add_relaxed(1); // relaxed: a hint that comes no later than the task
+  // An event may be fulfilled by a thread of another team.
+  const unsigned number = t.at.team == &in ? t.at.number : 0;
+  in.members[number].tasks.push(k);
+  in.pushes.fetch_add_seq_cst(1); // (T1)
+  in.wake_one();
+}
+
+void execute(thread& t, task& k) {
+  task* const before = t.current;
+  t.current = &k;
+  if (!is_cancelled(k))
+    k.function(k.data); // SWITCH: may resume on another worker
+  t.current = before;
+  complete_one(k);
+}
+
+void forget_task(task& k) noexcept {
+  static_cast<void>(leave_parent_and_group(k));
+  release(k);
+}
+
+namespace {
+
+void add_and_start(thread& t, task& k, void** depend) {
+  k.is_queued_task = true;
+  k.team->unfinished.fetch_add_relaxed(1); // relaxed: as in make_ready()
+  k.blockers.store_relaxed(1);             // relaxed: nobody else knows it
+  add_dependences(*t.current, k, depend);
+  if (k.blockers.fetch_sub_acq_rel(1) == 1) // acq_rel: as in start_successors()
+    make_ready(t, k);
+}
+
+} // namespace
+
+void submit_with_dependences(thread& t, task& k, void** depend) {
+  if (runs_at_once(t)) {
+    await_dependences(t, depend); // SWITCH: may resume on another worker
+    return execute(t, k);
+  }
+  add_and_start(t, k, depend);
+}
+
+void fulfill(task& k) {
+  static_cast<void>(caller());
+  complete_one(k);
+}
+
+namespace {
+
+void copy_data(task& k, const task_request& wanted) {
+  if (wanted.copy != nullptr) {
+    wanted.copy(k.data, wanted.data);
+    k.has_copies = true;
+  } else if (wanted.size != 0) {
+    std::memcpy(k.data, wanted.data, wanted.size);
+  }
+}
+
+// The event is named to the program in the variable and in the first word of the data.
+void set_event(task& k, const task_request& wanted) {
+  k.to_complete.store_relaxed(2); // relaxed: nobody else knows it
+  void* const event = &k;
+  *wanted.detach = event;
+  if (wanted.data != nullptr)
+    std::memcpy(wanted.data, &event, sizeof event);
+}
+
+void run_undeferred(thread& t, task& k, const task_request& wanted) {
+  if (wanted.depend != nullptr)
+    await_dependences(t, wanted.depend); // SWITCH: may resume on another worker
+  if (wanted.detach == nullptr)
+    return execute(t, k);
+  k.hold();
+  execute(t, k);
+  const door::atomic<std::uint32_t>& left = k.to_complete;
+  await(t, helping::descendants, [&left] { return left.load_acquire() == 0; }); // SWITCH: may resume
+  release(k);
+}
+
+} // namespace
+
+void make_task(thread& t, const task_request& wanted) {
+  // A cancelled region or group makes no new ones.
+  if (t.at.team->cancelled.load_relaxed() ||
+      (t.current->group != nullptr && t.current->group->is_cancelled()))
+    return;
+  task& k = new_task(t, wanted);
+  if (wanted.detach != nullptr)
+    set_event(k, wanted);
+  // A task with an event ends by somebody else's doing, so it does not keep the caller.
+  if (wanted.undeferred || t.current->is_final || (wanted.detach == nullptr && runs_at_once(t))) {
+    if (wanted.copy != nullptr) {
+      copy_data(k, wanted);
+    } else if (wanted.size != 0) {
+      k.data = wanted.data; // the caller's frame lasts longer
+    }
+    return run_undeferred(t, k, wanted);
+  }
+  copy_data(k, wanted);
+  if (wanted.depend == nullptr)
+    return make_ready(t, k);
+  add_and_start(t, k, wanted.depend);
+}
+
+// --- running and waiting ---
+
+namespace {
+
+task* find_task(thread& t, team& in, const task* ancestor) noexcept {
+  const unsigned me = t.at.number;
+  task_deque& mine = in.members[me].tasks;
+  if (!mine.looks_empty()) {
+    if (task* const k = mine.take_newest(ancestor))
+      return k;
+  }
+  for (unsigned i = 1; i < in.size; ++i) {
+    task_deque& other = in.members[(me + i) % in.size].tasks;
+    if (other.looks_empty())
+      continue;
+    unsigned more = 0;
+    task* const k = other.steal(ancestor, mine, more);
+    if (more != 0) {                  // others may have looked for them while they were nowhere
+      in.pushes.fetch_add_seq_cst(1); // (T1)
+      in.wake_one();
+    }
+    if (k != nullptr)
+      return k;
+  }
+  return nullptr;
+}
+
+} // namespace
+
+bool run_one(thread& t, const task* ancestor) {
+  team& in = *t.at.team;
+  task* const k = find_task(t, in, ancestor);
+  if (k == nullptr)
+    return false;
+  in.queued.fetch_sub_relaxed(1); // relaxed: a hint
+  execute(t, *k);
+  return true;
+}
+
+bool help_after_end(thread& t, team& in, std::uint32_t number) {
+  task* k = nullptr;
+  {
+    // (H1) The master closes the region, then waits for helpers that do not know yet: who counts itself and
+    // still finds it open has its task before the region can end. seq_cst: pairs with close_region().
+    const door::runtime_section not_preempted;
+    in.helpers.fetch_add_seq_cst(1);
+    if (in.region.load_seq_cst() == number)
+      k = find_task(t, in, nullptr);
+    in.helpers.fetch_sub_release(1);
+  }
+  if (k == nullptr)
+    return false;
+  in.queued.fetch_sub_relaxed(1); // relaxed: a hint
+  execute(t, *k);
+  return true;
+}
+
+void wait_for_children(thread& t) {
+  const door::atomic<std::uint32_t>& children = t.current->children;
+  if (children.load_acquire() == 0) // acquire, both: sees what they did; pairs with their ends
+    return;
+  await(t, helping::descendants, [&children] { return children.load_acquire() == 0; }); // SWITCH: may resume
+}
+
+void wait_for_children(thread& t, void** depend) {
+  await_dependences(t, depend);
+}
+
+void yield_to_tasks(thread& t) {
+  if (t.at.team->queued.load_relaxed() != 0 && run_one(t, t.current))
+    return;
+  let_others_run();
+}
+
+void begin_group(thread& t) {
+  auto* const g = new task_group;
+  g->outer = t.current->group;
+  g->reductions = g->outer != nullptr ? g->outer->reductions : nullptr;
+  t.current->group = g;
+}
+
+void end_group(thread& t) {
+  task_group& g = *t.current->group;
+  if (g.pending.load_acquire() != 0) // acquire, both: as in wait_for_children()
+    await(t, helping::descendants, [&g] { return g.pending.load_acquire() == 0; }); // SWITCH: may resume
+  t.current->group = g.outer;
+  delete &g;
+}
+
+} // namespace weft::openmp

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: MIT
+#include "front/openmp/team.hpp"
+
+#include "front/openmp/crew.hpp"
+#include "front/openmp/dependence.hpp"
+#include "front/openmp/places.hpp"
+#include "weft/door/workers.hpp"
+
+#include <algorithm>
+#include <climits>
+
+namespace weft::openmp {
+
+std::uint32_t patience::limit() noexcept {
+  // relaxed: a hint
+  return threads_running().load_relaxed() <= processors() ? process().looks : 0;
+}
+
+team::team(unsigned room) : room(room), members(std::make_unique<member[]>(room)) {}
+
+void team::wake_all() noexcept {
+  door::full_fence(); // (T1), (B2): the change before the look
+  if (sleepers.load_relaxed() == 0)
+    return;
+  for (unsigned i = 0; i < size; ++i) {
+    if (members[i].who != nullptr)
+      members[i].who->bed.wake(this);
+  }
+}
+
+void team::wake_one() noexcept {
+  door::full_fence(); // (T1), (B2)
+  if (sleepers.load_relaxed() != 0) {
+    for (unsigned i = 0; i < size; ++i) {
+      if (members[i].who != nullptr && members[i].who->bed.wake(this))
+        return;
+    }
+  }
+  if (idle_sleepers.load_relaxed() == 0)
+    return;
+  const void* const idle = idle_reason(region.load_relaxed()); // relaxed: who calls keeps it open
+  for (unsigned i = 1; i < size; ++i) {
+    if (members[i].who != nullptr && members[i].who->idle_bed.wake(idle))
+      return;
+  }
+}
+
+namespace {
+
+constexpr unsigned most_free_seats = 0xFFFF;
+
+constexpr std::uint64_t seats_of(std::uint32_t region, unsigned next, unsigned end) noexcept {
+  return std::uint64_t{region} << 32 | end << 16 | next;
+}
+
+} // namespace
+
+unsigned team::take_seat(std::uint32_t number) noexcept {
+  std::uint64_t seen = free_seats.load_acquire(); // pairs with the release in open_region()
+  for (;;) {
+    const auto next = static_cast<unsigned>(seen & most_free_seats);
+    if (seen >> 32 != number || next == (seen >> 16 & most_free_seats))
+      return 0;
+    if (free_seats.cas_weak_acq_rel(seen, seen + 1))
+      return next;
+  }
+}
+
+// --- how many ---
+
+unsigned threads_for(thread& t, unsigned wanted, unsigned most) noexcept {
+  const icvs& icv = t.current->icv;
+  unsigned n = wanted != 0 ? wanted : icv.threads;
+  if (icv.thread_limit == 1 || t.at.active_level >= icv.max_active_levels)
+    return 1;
+  if (t.is_initial && door::calls_from_a_thread())
+    return 1; // its variables are those of a worker, which it may leave for another one
+  if (icv.dynamic) {
+    n = std::min(n, processors());
+    if (most != 0)
+      n = std::min(n, most);
+  }
+  return std::max(n, 1U);
+}
+
+namespace {
+
+// So many as the limit of the contention group leaves, which are counted then.
+unsigned take_threads(thread& t, unsigned n) noexcept {
+  const unsigned limit = t.current->icv.thread_limit;
+  unsigned busy = t.group->threads.load_relaxed(); // relaxed, both: a number
+  for (;;) {
+    const unsigned left = limit > busy ? limit - busy : 0;
+    const unsigned got = std::min(n, left + 1);
+    if (t.group->threads.cas_weak_relaxed(busy, busy + got - 1))
+      return got;
+  }
+}
+
+void give_threads_back(thread& t, unsigned n) noexcept {
+  t.group->threads.fetch_sub_relaxed(n); // relaxed: as above
+}
+
+} // namespace
+
+// --- opening ---
+
+namespace {
+
+void begin_implicit(thread& t, member& m, const region& r, team& in, unsigned level) {
+  task& k = m.implicit;
+  task& parent = *t.current;
+  k.parent = &parent;
+  k.group = r.group;
+  k.team = &in;
+  k.depth = parent.depth + 1;
+  k.icv = parent.icv;
+  const settings& s = process();
+  if (level < s.threads.size())
+    k.icv.threads = s.threads[level];
+  if (level < s.bindings.size())
+    k.icv.bind = s.bindings[level];
+  k.is_final = false;
+}
+
+void count_threads(thread& t, const team& in, bool open) noexcept {
+  const unsigned more = in.size - (t.mastering != 0 || !t.is_initial ? 1 : 0);
+  if (in.size == 1)
+    return;
+  // relaxed, both: a number of which hints are made
+  if (open) {
+    threads_running().fetch_add_relaxed(more);
+  } else {
+    threads_running().fetch_sub_relaxed(more);
+    give_threads_back(t, in.size - 1);
+  }
+}
+
+void begin_team(thread& t, team& in, const region& r) {
+  in.function = r.function;
+  in.data = r.data;
+  in.outer = t.at;
+  in.is_active = in.size > 1;
+  in.is_open = true;
+  const binding bind = t.current->icv.bind;
+  in.bind = bind == binding::off || r.bind == binding::off ? bind : r.bind;
+  // relaxed, all: published with the members' start
+  in.cancelled.store_relaxed(false);
+  in.share_cancelled.store_relaxed(false);
+  in.arrived.store_relaxed(0);
+  in.finished.store_relaxed(0);
+  in.first_share.renew();
+  in.start_share = r.share != nullptr ? r.share : &in.first_share;
+  for (unsigned i = 0; i < in.size; ++i)
+    begin_implicit(t, in.members[i], r, in, t.at.level + 1);
+}
+
+} // namespace
+
+position position_in(team& in, unsigned number) noexcept {
+  position p;
+  p.team = &in;
+  p.number = number;
+  p.level = in.outer.level + 1;
+  p.active_level = in.outer.active_level + (in.is_active ? 1 : 0);
+  p.share = in.start_share;
+  place_member(in, number, p);
+  return p;
+}
+
+namespace {
+
+// Pinned ones are where they belong, and so are those that are bound to places: each runs its own member. Of
+// the others the first is started; who runs starts the next one, and goes on with those that nobody has
+// begun.
+void start_members(crew& c, team& in) {
+  if (!c.uses_pinned() && in.outer.place == 0 && in.size <= most_free_seats) {
+    const std::uint32_t number = in.region.load_relaxed(); // relaxed: the master's to change
+    in.free_seats.store_release(seats_of(number, 1, in.size));
+    return start_next(in, number);
+  }
+  for (unsigned i = 1; i < in.size; ++i)
+    c.runner_of(i).start(in, i);
+}
+
+} // namespace
+
+void open_region(thread& t, const region& r) {
+  unsigned wanted = threads_for(t, r.threads, r.most);
+  if (wanted > 1)
+    wanted = take_threads(t, wanted);
+  crew& c = crew_of(t);
+  const bool may_pin = t.mastering == 0 && t.at.level == 0 && t.is_initial && wanted > 1 && claim_pinned(t);
+  team& in = c.team_for(wanted, may_pin, t.group);
+  if (in.size < wanted)
+    give_threads_back(t, wanted - in.size);
+  count_threads(t, in, true);
+  ++t.mastering;
+  begin_team(t, in, r);
+  in.members[0].who = &t;
+  t.at = position_in(in, 0);
+  t.current = &in.members[0].implicit;
+  for (unsigned i = 1; i < in.size; ++i) {
+    runner& other = c.runner_of(i);
+    in.members[i].who = &other.who;
+    in.members[i].by = &other;
+    other.who.group = t.group;
+    other.who.league = t.league;
+  }
+  start_members(c, in);
+  if (t.at.place != 0)
+    go_to_place(t);
+}
+
+void close_region(thread& t) {
+  team& in = *t.at.team;
+  leave_share(t, nullptr);
+  const unsigned others = in.size - 1;
+  if (t.runs_on_own_variables)
+    run_free_members(in, in.region.load_relaxed()); // SWITCH: may resume on another worker
+  const auto done = [&in, others] {
+    // acquire, both: what members and tasks did comes before what follows the region
+    return in.finished.load_acquire() == others && in.unfinished.load_acquire() == 0;
+  };
+  if (!done())
+    await(t, helping::everything, done); // SWITCH: may resume on another worker
+  if (others != 0) {
+    in.region.fetch_add_seq_cst(1); // (H1)
+    for (unsigned looks = 0; in.helpers.load_seq_cst() != 0;)
+      door::pause_for_another(looks);
+  }
+  for (unsigned i = 0; i < in.size; ++i)
+    in.members[i].implicit.table.reset(); // holds tasks, whose memory is its threads'
+  task* const generating = in.members[0].implicit.parent;
+  t.current = generating;
+  t.at = in.outer;
+  in.is_open = false;
+  --t.mastering;
+  count_threads(t, in, false);
+}
+
+void parallel(thread& t, const region& r) {
+  open_region(t, r);
+  r.function(r.data);
+  close_region(t);
+}
+
+void finish(thread& t) noexcept {
+  leave_share(t, nullptr);
+  count_finished(*t.at.team);
+}
+
+void count_finished(team& in) noexcept {
+  // acq_rel: what it did is seen by the master; seq_cst for (T1)
+  if (in.finished.fetch_add_seq_cst(1) + 1 == in.size - 1)
+    in.wake_all();
+}
+
+// --- barriers ---
+
+bool barrier(thread& t, bool may_cancel) {
+  team& in = *t.at.team;
+  if (may_cancel && in.cancelled.load_relaxed()) // a hint: who misses it finds it below
+    return true;
+  const std::uint32_t round = in.round.load_relaxed(); // relaxed: it cannot change before the caller arrives
+  const auto is_over = [&in, may_cancel] { return may_cancel && in.cancelled.load_acquire(); };
+  // acq_rel: the last one has what all did before behind it
+  if (in.arrived.fetch_add_acq_rel(1) + 1 == in.size) {
+    const auto done = [&in, is_over] { return in.unfinished.load_acquire() == 0 || is_over(); };
+    if (!done())
+      await(t, helping::everything, done); // SWITCH: may resume on another worker
+    if (is_over())
+      return true;
+    in.arrived.store_relaxed(0); // relaxed, both: published by the round
+    in.share_cancelled.store_relaxed(false);
+    in.round.store_release(round + 1); // pairs with the acquire below
+    if (in.size > 1)
+      in.wake_all();
+    return false;
+  }
+  await(t, helping::everything, [&in, round, is_over] { // SWITCH: may resume on another worker
+    return in.round.load_acquire() != round || is_over();
+  });
+  return in.round.load_acquire() == round;
+}
+
+// --- leagues ---
+
+void run_league(thread& t, unsigned teams, unsigned thread_limit, void (*function)(void*), void* data) {
+  constexpr unsigned default_teams = 3;
+  const settings& s = process();
+  const league_position before = t.league;
+  const unsigned limit_before = t.current->icv.thread_limit;
+  const unsigned limit = thread_limit != 0 ? thread_limit : s.teams_thread_limit;
+  if (limit != 0)
+    t.current->icv.thread_limit = std::min(limit, static_cast<unsigned>(INT_MAX));
+  const unsigned n = teams != 0 ? teams : s.teams != 0 ? s.teams : default_teams;
+  for (unsigned i = 0; i < n; ++i) {
+    t.league = {i, n};
+    function(data);
+  }
+  t.league = before;
+  t.current->icv.thread_limit = limit_before;
+}
+
+// --- cancellation. Relaxed looks are hints: who misses one finds it at the next point ---
+
+bool is_cancelled(const thread& t, cancellation kind) noexcept {
+  if (!process().cancellation)
+    return false;
+  const team& in = *t.at.team;
+  const task_group* const g = t.current->group;
+  if (kind == cancellation::group && g != nullptr && g->is_cancelled())
+    return true;
+  const bool of_share = kind == cancellation::loop || kind == cancellation::sections;
+  return (of_share && in.share_cancelled.load_relaxed()) || in.cancelled.load_relaxed();
+}
+
+// release, all: what the caller did comes before; pairs with the acquire in barrier(), where it is looked
+// for.
+bool cancel(thread& t, cancellation kind) noexcept {
+  if (!process().cancellation)
+    return false;
+  team& in = *t.at.team;
+  switch (kind) {
+  case cancellation::parallel:
+    in.cancelled.store_release(true);
+    in.wake_all(); // who waits in a barrier
+    break;
+  case cancellation::group: {
+    task_group* g = t.current->group;
+    if (g != nullptr && g->of_work_share) // stands for the one around it
+      g = g->outer;
+    if (g != nullptr)
+      g->cancelled.store_release(true);
+    break;
+  }
+  default:
+    in.share_cancelled.store_release(true);
+    break;
+  }
+  return true;
+}
+
+} // namespace weft::openmp

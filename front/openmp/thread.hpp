@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// A thread of OpenMP: a kernel thread of the program's that has met the runtime, or one that runs a member of
+// teams. Each has thread-local variables of its own, so that the word `self` finds it in one load; whoever
+// changes its kernel thread takes these along (docs/design/openmp.md).
+#pragma once
+
+#include "front/openmp/bed.hpp"
+#include "front/openmp/icv.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace weft::openmp {
+
+struct team;
+struct task;
+struct work_share;
+class crew;
+
+/// Where a thread stands: which member of which team it is, and how far it has come in that. What a thread
+/// that opens a region had before is kept in the team, from which the levels above are found.
+struct position {
+  openmp::team* team = nullptr; // outside of regions that of the thread alone
+  unsigned number = 0;
+  unsigned level = 0;
+  unsigned active_level = 0;
+  work_share* share = nullptr; // the last that it has entered
+  std::uint64_t trip = 0;      // chunks taken of a static one
+  std::uint64_t low = 0;       // of an ordered one: the chunk that it has, as numbers of iterations
+  std::uint64_t high = 0;
+  bool has_chunk = false;
+  unsigned place = 0;       // index of its place + 1; 0: not bound
+  unsigned first_place = 0; // the partition of places that it may use
+  unsigned place_count = 0;
+};
+
+/// Of the league that is run on the host, for omp_get_team_num() and the like.
+struct league_position {
+  unsigned number = 0;
+  unsigned size = 1;
+};
+
+/// Threads that belong together: those under one initial thread. They are counted for the limit.
+struct contention_group {
+  door::atomic<unsigned> threads{1};
+};
+
+/// What a thread keeps of a loop that it is in, for an ABI that gives it once only (kmp/doacross.cpp).
+struct loop_with_bounds {
+  virtual ~loop_with_bounds() = default;
+};
+
+/// A thread's copies of variables, for an ABI in which it asks for them (kmp/threadprivate.cpp).
+struct copies_of_variables {
+  virtual ~copies_of_variables() = default;
+};
+
+/// Memory that a task had, on its way back to the thread that took it.
+struct task_cell {
+  task_cell* next;
+};
+
+/// *Ownership*: the thread itself, but for `bed` and `returned`; whoever opens a region sets the position of
+/// its members before they start.
+struct thread {
+  thread();
+  ~thread();
+  thread(const thread&) = delete;
+  thread& operator=(const thread&) = delete;
+
+  position at;
+  task* current;        // what it executes
+  openmp::bed bed;      // where it waits in regions
+  openmp::bed idle_bed; // where what runs it waits between them
+  contention_group* group = nullptr;
+  std::unique_ptr<loop_with_bounds> across;
+  std::unique_ptr<copies_of_variables> copies;
+  league_position league;
+  unsigned mastering = 0;      // regions that it has opened and not closed
+  const int id;                // differs from all other threads'
+  unsigned threads_pushed = 0; // what LLVM's compiler says before a region, for that one
+  binding bind_pushed = binding::off;
+  std::pair<unsigned, unsigned> league_pushed; // teams, and threads of each
+  bool is_initial = true;
+  bool runs_on_own_variables = false;       // whatever runs it is a thread that may take those of another one
+  bool has_pinned = false;                  // the workers with one thread each are its crew's
+  std::vector<std::unique_ptr<crew>> crews; // one for each region that is open at a time
+  std::vector<work_share*> spare_shares;
+  std::vector<void*> spare_tasks;             // memory for tasks with little data
+  door::atomic<task_cell*> returned{nullptr}; // the same, that other threads have given back
+  unsigned bound_to = 0;                      // the place that its kernel thread was last put on, + 1
+  std::unique_ptr<team> alone;                // of which it is the only member outside of regions
+  std::unique_ptr<contention_group> own_group;
+};
+
+/// Null: a kernel thread that the runtime has not met.
+extern __thread thread* self __attribute__((tls_model("initial-exec")));
+
+thread& meet_caller();
+
+/// The calling thread. *Contexts*: in user mode: outside of runtime_section (weft/door/section.hpp). The
+/// same for all of these below. *Switches*: never. *Errors*: std::bad_alloc ends the process.
+[[gnu::always_inline]] inline thread& caller() {
+  thread* const t = self;
+  return t != nullptr ? *t : meet_caller();
+}
+
+/// In the child of fork(): whatever the thread had of others is gone.
+void forget_others(thread& t) noexcept;
+
+} // namespace weft::openmp
