@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// What a program asks of a thread by its handle. What only a kernel thread has says that it has not got it.
+#include "front/pthreads/libc.hpp"
+#include "front/pthreads/thread.hpp"
+#include "weft/door/section.hpp"
+#include "weft/door/stack.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+namespace weft::pthreads {
+namespace {
+
+bool has_stack(const thread& t) noexcept {
+  return t.unit != nullptr && t.unit->stack != nullptr;
+}
+
+// The bytes that were asked for are the upper ones of what there is.
+int describe(const thread& t, pthread_attr_t& a) noexcept {
+  if (!has_stack(t))
+    return ESRCH;
+  const auto* const record = t.unit->stack;
+  const auto low = reinterpret_cast<std::uintptr_t>(record->low);
+  const std::size_t bytes = reinterpret_cast<std::uintptr_t>(record) - low;
+  if (const int error = ::pthread_attr_init(&a))
+    return error;
+  ::pthread_attr_setguardsize(&a, t.guard_bytes);
+  ::pthread_attr_setdetachstate(&a, t.held.load_relaxed() == thread::detached ? PTHREAD_CREATE_DETACHED
+                                                                              : PTHREAD_CREATE_JOINABLE);
+  ::pthread_attr_setaffinity_np(&a, sizeof t.cpus, &t.cpus);
+  return ::pthread_attr_setstack(&a, record->low, bytes);
+}
+
+// *Ownership*: `lock`, whose holder is in the runtime.
+template <class Change>
+void locked(thread& t, Change change) noexcept {
+  const door::runtime_section in;
+  const std::scoped_lock held(t.lock);
+  change();
+}
+
+} // namespace
+} // namespace weft::pthreads
+
+using namespace weft::pthreads;
+
+extern "C" {
+
+WEFT_API int pthread_getattr_np(pthread_t handle, pthread_attr_t* a) noexcept {
+  if (!thread::is_ours(handle))
+    return libc.pthread_getattr_np(handle, a);
+  const thread* const t = thread::of(handle);
+  return t == nullptr ? ESRCH : describe(*t, *a);
+}
+
+WEFT_API int pthread_setname_np(pthread_t handle, const char* name) noexcept {
+  if (!thread::is_ours(handle))
+    return libc.pthread_setname_np(handle, name);
+  thread* const t = thread::of(handle);
+  if (t == nullptr)
+    return ESRCH;
+  if (std::strlen(name) >= sizeof t->name)
+    return ERANGE;
+  locked(*t, [&] { std::strcpy(t->name, name); });
+  return 0;
+}
+
+WEFT_API int pthread_getname_np(pthread_t handle, char* name, std::size_t bytes) noexcept {
+  if (!thread::is_ours(handle))
+    return libc.pthread_getname_np(handle, name, bytes);
+  thread* const t = thread::of(handle);
+  if (t == nullptr)
+    return ESRCH;
+  if (bytes < sizeof t->name)
+    return ERANGE;
+  locked(*t, [&] { std::strcpy(name, t->name); });
+  return 0;
+}
+
+// It runs wherever a worker is; what was asked is kept, so that the program finds it again.
+WEFT_API int pthread_setaffinity_np(pthread_t handle, std::size_t bytes, const cpu_set_t* cpus) noexcept {
+  if (!thread::is_ours(handle))
+    return libc.pthread_setaffinity_np(handle, bytes, cpus);
+  thread* const t = thread::of(handle);
+  if (t == nullptr)
+    return ESRCH;
+  cpu_set_t wanted;
+  CPU_ZERO(&wanted);
+  std::memcpy(&wanted, cpus, std::min(bytes, sizeof wanted));
+  if (CPU_COUNT(&wanted) == 0)
+    return EINVAL;
+  locked(*t, [&] { t->cpus = wanted; });
+  return 0;
+}
+
+WEFT_API int pthread_getaffinity_np(pthread_t handle, std::size_t bytes, cpu_set_t* cpus) noexcept {
+  if (!thread::is_ours(handle))
+    return libc.pthread_getaffinity_np(handle, bytes, cpus);
+  thread* const t = thread::of(handle);
+  if (t == nullptr)
+    return ESRCH;
+  std::memset(cpus, 0, bytes);
+  locked(*t, [&] { std::memcpy(cpus, &t->cpus, std::min(bytes, sizeof t->cpus)); });
+  return 0;
+}
+
+WEFT_API int pthread_setschedparam(pthread_t handle, int policy, const sched_param* how) noexcept {
+  if (!thread::is_ours(handle))
+    return libc.pthread_setschedparam(handle, policy, how);
+  if (thread::of(handle) == nullptr)
+    return ESRCH;
+  if (policy == SCHED_OTHER)
+    return how->sched_priority == 0 ? 0 : EINVAL;
+  return policy == SCHED_FIFO || policy == SCHED_RR ? EPERM : EINVAL;
+}
+
+WEFT_API int pthread_getschedparam(pthread_t handle, int* policy, sched_param* how) noexcept {
+  if (!thread::is_ours(handle))
+    return libc.pthread_getschedparam(handle, policy, how);
+  if (thread::of(handle) == nullptr)
+    return ESRCH;
+  *policy = SCHED_OTHER;
+  how->sched_priority = 0;
+  return 0;
+}
+
+WEFT_API int pthread_setschedprio(pthread_t handle, int priority) noexcept {
+  if (!thread::is_ours(handle))
+    return libc.pthread_setschedprio(handle, priority);
+  if (thread::of(handle) == nullptr)
+    return ESRCH;
+  return priority == 0 ? 0 : EINVAL;
+}
+
+// The kernel counts the time of its own threads.
+WEFT_API int pthread_getcpuclockid(pthread_t handle, clockid_t* clock) noexcept {
+  if (!thread::is_ours(handle))
+    return libc.pthread_getcpuclockid(handle, clock);
+  return thread::of(handle) == nullptr ? ESRCH : ENOENT;
+}
+
+} // extern "C"

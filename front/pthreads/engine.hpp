@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// The workers on which the threads of the program run.
+#pragma once
+
+#include "front/pthreads/thread.hpp"
+#include "weft/door/workers.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+
+namespace weft::pthreads {
+
+/// *Ownership*: made by the first thread that is created; goes on until the process has ended. One of the
+/// process: door::immortal.
+class engine {
+ public:
+  engine();
+  static engine& of_process();
+  /// Where a new thread becomes ready. *Contexts*: all but signal handlers. *Switches*: never. *Errors*:
+  /// std::bad_alloc, std::system_error: no kernel thread could be had.
+  [[nodiscard]] weft::pool& pool();
+  [[nodiscard]] unsigned workers() const noexcept { return workers_; }
+  /// In the child of fork().
+  void forget() noexcept;
+
+ private:
+  const unsigned workers_;
+  std::mutex lock_;
+  std::unique_ptr<weft::worker_group> group_;
+};
+
+/// Whether new threads are Weft's at all: not where WEFT_PTHREADS=off asks for it, nor where the machine
+/// cannot preempt.
+[[nodiscard]] bool takes_threads_over() noexcept;
+
+/// Threads that have not ended. *Contexts*: any. *Switches*: never. *Errors*: none.
+[[nodiscard]] futex_word& alive() noexcept;
+/// Which child of fork() this process is: 0 in the first.
+[[nodiscard]] std::uint32_t forks() noexcept;
+
+} // namespace weft::pthreads

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// What this library exports, for its own use: a call of such a name goes past all preloads, this library too
+// (weft/os/libc_itself.cpp). Each stands in the file of its namesake.
+#pragma once
+
+#include <ctime>
+#include <pthread.h>
+
+namespace weft::pthreads::exported {
+
+int create(pthread_t* handle, const pthread_attr_t* attributes, void* (*function)(void*),
+           void* argument) noexcept;
+int join(pthread_t handle, void** result);
+int detach(pthread_t handle) noexcept;
+pthread_t current() noexcept;
+[[noreturn]] void exit(void* result);
+int mutex_lock(pthread_mutex_t* m) noexcept;
+int mutex_trylock(pthread_mutex_t* m) noexcept;
+int mutex_timedlock(pthread_mutex_t* m, const timespec* until) noexcept;
+int mutex_unlock(pthread_mutex_t* m) noexcept;
+int mutex_destroy(pthread_mutex_t* m) noexcept;
+int cond_wait(pthread_cond_t* c, pthread_mutex_t* m);
+int cond_timedwait(pthread_cond_t* c, pthread_mutex_t* m, const timespec* until);
+int cond_signal(pthread_cond_t* c) noexcept;
+int cond_broadcast(pthread_cond_t* c) noexcept;
+int cond_destroy(pthread_cond_t* c) noexcept;
+int once(pthread_once_t* control, void (*function)());
+int nanosleep(const timespec* length, timespec* rest);
+void yield() noexcept;
+
+} // namespace weft::pthreads::exported

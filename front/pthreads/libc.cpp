@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "front/pthreads/libc.hpp"
+
+#include "front/pthreads/objects.hpp"
+#include "weft/door/process.hpp"
+#include "weft/runtime.hpp"
+
+#include <cstdlib>
+#include <dlfcn.h>
+
+namespace weft::pthreads {
+
+constinit libc_functions libc{};
+
+namespace {
+
+bool layouts_agree = false;
+
+// libweft.so is found by a function of its own, whatever it is called.
+void* handle_of_libweft() noexcept {
+  Dl_info where{};
+  if (::dladdr(reinterpret_cast<void*>(&runtime::running), &where) == 0)
+    return nullptr;
+  return ::dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+template <class Function>
+void find(Function*& slot, void* first, void* second, const char* name) noexcept {
+  void* found = first != nullptr ? ::dlsym(first, name) : nullptr;
+  if (found == nullptr && second != nullptr)
+    found = ::dlsym(second, name);
+  slot = reinterpret_cast<Function*>(found);
+}
+
+// glibc's own initialisers put the marks of shared objects and clocks where this file's sight of them is.
+bool try_layouts() noexcept {
+  pthread_condattr_t how;
+  ::pthread_condattr_init(&how);
+  ::pthread_condattr_setclock(&how, CLOCK_MONOTONIC);
+  ::pthread_condattr_setpshared(&how, PTHREAD_PROCESS_SHARED);
+  pthread_cond_t c;
+  bool agree = libc.pthread_cond_init(&c, &how) == 0 && is_shared(c) && clock_of(c) == CLOCK_MONOTONIC;
+  libc.pthread_cond_destroy(&c);
+  ::pthread_condattr_destroy(&how);
+  pthread_barrier_t b;
+  agree = agree && libc.pthread_barrier_init(&b, nullptr, 7) == 0 && !is_shared(b) && count_of(b) == 7;
+  libc.pthread_barrier_destroy(&b);
+  sem_t s;
+  agree = agree && ::sem_init(&s, 1, 5) == 0 && is_shared(s) && value_of(s).load_relaxed() == 5;
+  pthread_rwlock_t l;
+  pthread_rwlockattr_t l_how;
+  ::pthread_rwlockattr_init(&l_how);
+  ::pthread_rwlockattr_setpshared(&l_how, PTHREAD_PROCESS_SHARED);
+  ::pthread_rwlockattr_setkind_np(&l_how, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+  agree = agree && libc.pthread_rwlock_init(&l, &l_how) == 0 && is_shared(l) && prefers_writers(l);
+  ::pthread_rwlockattr_destroy(&l_how);
+  return agree;
+}
+
+void find_all() noexcept {
+  void* const of_libc = ::dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  void* const of_libweft = handle_of_libweft();
+#define WEFT_PTHREADS_FIND(name, result, parameters) find(libc.name, of_libc, nullptr, #name);
+  WEFT_PTHREADS_OF_LIBC(WEFT_PTHREADS_FIND)
+#undef WEFT_PTHREADS_FIND
+  find(libc.pthread_exit, of_libc, nullptr, "pthread_exit");
+  find(libc.syscall, of_libc, nullptr, "syscall");
+  find(libc.sched_yield, of_libweft, of_libc, "sched_yield");
+  find(libc.poll, of_libweft, of_libc, "poll");
+  find(libc.ppoll, of_libweft, of_libc, "ppoll");
+  find(libc.select, of_libweft, of_libc, "select");
+  find(libc.epoll_wait, of_libweft, of_libc, "epoll_wait");
+  find(libc.__poll_chk, of_libweft, of_libc, "__poll_chk");
+  find(libc.__ppoll_chk, of_libweft, of_libc, "__ppoll_chk");
+  layouts_agree = try_layouts();
+  if (!layouts_agree)
+    door::warn("pthreads: this C library lays its objects out otherwise: threads are the kernel's");
+}
+
+// Before all constructors that programs may have (101).
+[[gnu::section(".init_array.00101"), gnu::used]] void (*const find_at_load)() noexcept = &find_all;
+
+} // namespace
+
+bool is_known_libc() noexcept {
+  return layouts_agree;
+}
+
+} // namespace weft::pthreads

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// The C library's own functions under the names that this library exports. All are found when the library is
+// loaded, past every preload: a lookup takes the loader's lock, which a library's constructor that makes
+// threads holds.
+#pragma once
+
+#include <csignal>
+#include <cstddef>
+#include <ctime>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+
+namespace weft::pthreads {
+
+// X(name, result, parameters)
+#define WEFT_PTHREADS_OF_LIBC(X)                                                                             \
+  X(pthread_create, int, (pthread_t*, const pthread_attr_t*, void* (*)(void*), void*))                       \
+  X(pthread_join, int, (pthread_t, void**))                                                                  \
+  X(pthread_tryjoin_np, int, (pthread_t, void**))                                                            \
+  X(pthread_timedjoin_np, int, (pthread_t, void**, const timespec*))                                         \
+  X(pthread_clockjoin_np, int, (pthread_t, void**, clockid_t, const timespec*))                              \
+  X(pthread_detach, int, (pthread_t))                                                                        \
+  X(pthread_self, pthread_t, ())                                                                             \
+  X(pthread_cancel, int, (pthread_t))                                                                        \
+  X(pthread_testcancel, void, ())                                                                            \
+  X(pthread_setcancelstate, int, (int, int*))                                                                \
+  X(pthread_setcanceltype, int, (int, int*))                                                                 \
+  X(pthread_kill, int, (pthread_t, int))                                                                     \
+  X(pthread_sigqueue, int, (pthread_t, int, const sigval))                                                   \
+  X(pthread_sigmask, int, (int, const sigset_t*, sigset_t*))                                                 \
+  X(sigprocmask, int, (int, const sigset_t*, sigset_t*))                                                     \
+  X(sigwait, int, (const sigset_t*, int*))                                                                   \
+  X(sigwaitinfo, int, (const sigset_t*, siginfo_t*))                                                         \
+  X(sigtimedwait, int, (const sigset_t*, siginfo_t*, const timespec*))                                       \
+  X(pthread_getattr_np, int, (pthread_t, pthread_attr_t*))                                                   \
+  X(pthread_setname_np, int, (pthread_t, const char*))                                                       \
+  X(pthread_getname_np, int, (pthread_t, char*, std::size_t))                                                \
+  X(pthread_setaffinity_np, int, (pthread_t, std::size_t, const cpu_set_t*))                                 \
+  X(pthread_getaffinity_np, int, (pthread_t, std::size_t, cpu_set_t*))                                       \
+  X(pthread_setschedparam, int, (pthread_t, int, const sched_param*))                                        \
+  X(pthread_getschedparam, int, (pthread_t, int*, sched_param*))                                             \
+  X(pthread_setschedprio, int, (pthread_t, int))                                                             \
+  X(pthread_getcpuclockid, int, (pthread_t, clockid_t*))                                                     \
+  X(pthread_mutex_destroy, int, (pthread_mutex_t*))                                                          \
+  X(pthread_mutex_lock, int, (pthread_mutex_t*))                                                             \
+  X(pthread_mutex_trylock, int, (pthread_mutex_t*))                                                          \
+  X(pthread_mutex_timedlock, int, (pthread_mutex_t*, const timespec*))                                       \
+  X(pthread_mutex_clocklock, int, (pthread_mutex_t*, clockid_t, const timespec*))                            \
+  X(pthread_mutex_unlock, int, (pthread_mutex_t*))                                                           \
+  X(pthread_cond_init, int, (pthread_cond_t*, const pthread_condattr_t*))                                    \
+  X(pthread_cond_destroy, int, (pthread_cond_t*))                                                            \
+  X(pthread_cond_wait, int, (pthread_cond_t*, pthread_mutex_t*))                                             \
+  X(pthread_cond_timedwait, int, (pthread_cond_t*, pthread_mutex_t*, const timespec*))                       \
+  X(pthread_cond_clockwait, int, (pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*))            \
+  X(pthread_cond_signal, int, (pthread_cond_t*))                                                             \
+  X(pthread_cond_broadcast, int, (pthread_cond_t*))                                                          \
+  X(pthread_rwlock_init, int, (pthread_rwlock_t*, const pthread_rwlockattr_t*))                              \
+  X(pthread_rwlock_destroy, int, (pthread_rwlock_t*))                                                        \
+  X(pthread_rwlock_rdlock, int, (pthread_rwlock_t*))                                                         \
+  X(pthread_rwlock_wrlock, int, (pthread_rwlock_t*))                                                         \
+  X(pthread_rwlock_tryrdlock, int, (pthread_rwlock_t*))                                                      \
+  X(pthread_rwlock_trywrlock, int, (pthread_rwlock_t*))                                                      \
+  X(pthread_rwlock_timedrdlock, int, (pthread_rwlock_t*, const timespec*))                                   \
+  X(pthread_rwlock_timedwrlock, int, (pthread_rwlock_t*, const timespec*))                                   \
+  X(pthread_rwlock_clockrdlock, int, (pthread_rwlock_t*, clockid_t, const timespec*))                        \
+  X(pthread_rwlock_clockwrlock, int, (pthread_rwlock_t*, clockid_t, const timespec*))                        \
+  X(pthread_rwlock_unlock, int, (pthread_rwlock_t*))                                                         \
+  X(pthread_barrier_init, int, (pthread_barrier_t*, const pthread_barrierattr_t*, unsigned))                 \
+  X(pthread_barrier_destroy, int, (pthread_barrier_t*))                                                      \
+  X(pthread_barrier_wait, int, (pthread_barrier_t*))                                                         \
+  X(sem_post, int, (sem_t*))                                                                                 \
+  X(sem_wait, int, (sem_t*))                                                                                 \
+  X(sem_trywait, int, (sem_t*))                                                                              \
+  X(sem_timedwait, int, (sem_t*, const timespec*))                                                           \
+  X(sem_clockwait, int, (sem_t*, clockid_t, const timespec*))                                                \
+  X(nanosleep, int, (const timespec*, timespec*))                                                            \
+  X(clock_nanosleep, int, (clockid_t, int, const timespec*, timespec*))                                      \
+  X(usleep, int, (useconds_t))                                                                               \
+  X(sleep, unsigned, (unsigned))                                                                             \
+  X(poll, int, (pollfd*, nfds_t, int))                                                                       \
+  X(ppoll, int, (pollfd*, nfds_t, const timespec*, const sigset_t*))                                         \
+  X(select, int, (int, fd_set*, fd_set*, fd_set*, timeval*))                                                 \
+  X(epoll_wait, int, (int, epoll_event*, int, int))                                                          \
+  X(__poll_chk, int, (pollfd*, nfds_t, int, std::size_t))                                                    \
+  X(__ppoll_chk, int, (pollfd*, nfds_t, const timespec*, const sigset_t*, std::size_t))                      \
+  X(sched_yield, int, ())                                                                                    \
+  X(raise, int, (int))
+
+struct libc_functions {
+#define WEFT_PTHREADS_MEMBER(name, result, parameters) result(*name) parameters;
+  WEFT_PTHREADS_OF_LIBC(WEFT_PTHREADS_MEMBER)
+#undef WEFT_PTHREADS_MEMBER
+  void (*pthread_exit)(void*); // does not return
+  long (*syscall)(long, long, long, long, long, long, long);
+};
+
+/// *Ownership*: constant when the library's other constructors run. Those that libweft.so stands in for
+/// (sleeps, polls) are its own, which leave the worker before they call libc's.
+extern libc_functions libc;
+
+/// Whether this C library lays its objects out as this one was compiled for. False: the front takes nothing
+/// over, and has said why.
+[[nodiscard]] bool is_known_libc() noexcept;
+
+} // namespace weft::pthreads

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+// pthread_mutex_...: normal, recursive, error-checking and adaptive ones in glibc's bytes, with glibc's three
+// values of the word; robust, shared and priority-ceiling ones are glibc's.
+#include "front/pthreads/mutex.hpp"
+#include "front/pthreads/exported.hpp"
+
+#include "front/pthreads/libc.hpp"
+
+#include <climits>
+
+namespace weft::pthreads {
+namespace {
+
+enum : std::uint32_t { free_ = 0, taken = 1, waited_for = 2 };
+
+bool try_take(futex_word& word) noexcept {
+  std::uint32_t seen = free_;
+  return word.cas_strong_acquire(seen, taken); // (X1) pairs with the release in give()
+}
+
+// Some of those that wait may be asleep: so who has waited leaves the word saying so.
+[[gnu::noinline]] int take_slowly(futex_word& word, const limit& until) noexcept {
+  const errno_kept as_it_was;
+  constexpr int looks = 64; // about what a wait and a wake-up cost
+  for (int i = 0; i < looks; ++i) {
+    door::relax();
+    if (word.load_relaxed() == free_ && try_take(word)) // RACY: decides when to try
+      return 0;
+  }
+  if (const int error = until.error())
+    return error;
+  int result = 0;
+  while (word.exchange_acquire(waited_for) != free_) { // (X1) pairs with the release in give()
+    if (result == ETIMEDOUT || result == ENOMEM)
+      return result;
+    // SWITCH: may resume on another worker
+    result = door::futex_wait(word, waited_for,
+                              {.until = until.until, .clock = until.clock, .kind = door::wait_kind::mutex});
+  }
+  return 0;
+}
+
+int take(futex_word& word, const limit& until) noexcept {
+  return try_take(word) ? 0 : take_slowly(word, until);
+}
+
+// GONE: the mutex, if nobody waits.
+void give(futex_word& word) noexcept {
+  if (word.exchange_release(free_) == waited_for) [[unlikely]] { // (X1)
+    const errno_kept as_it_was;
+    door::futex_wake(&word, 1);
+  }
+}
+
+// --- kinds that know their owner ---
+
+std::uint32_t owner_of(const pthread_mutex_t& m) noexcept {
+  return static_cast<std::uint32_t>(__atomic_load_n(&m.__data.__owner, __ATOMIC_RELAXED)); // only the own
+}
+void set_owner(pthread_mutex_t& m, std::uint32_t who) noexcept {
+  __atomic_store_n(&m.__data.__owner, static_cast<int>(who), __ATOMIC_RELAXED);
+}
+
+bool knows_owner(int kind) noexcept {
+  const int type = kind & kind_mask;
+  return type == PTHREAD_MUTEX_RECURSIVE_NP || type == PTHREAD_MUTEX_ERRORCHECK_NP;
+}
+
+// -1: the caller does not have it, and is to take it.
+int take_once_more(pthread_mutex_t& m, int kind, int if_checked) noexcept {
+  if (owner_of(m) != own_number())
+    return -1;
+  if ((kind & kind_mask) == PTHREAD_MUTEX_ERRORCHECK_NP)
+    return if_checked;
+  if (m.__data.__count == UINT_MAX)
+    return EAGAIN;
+  ++m.__data.__count;
+  return 0;
+}
+
+void begin_to_own(pthread_mutex_t& m) noexcept {
+  set_owner(m, own_number());
+  m.__data.__count = 1;
+}
+
+int lock_owned(pthread_mutex_t& m, int kind, const limit& until) noexcept {
+  if (const int known = take_once_more(m, kind, EDEADLK); known >= 0)
+    return known;
+  if (const int error = take(lock_of(m), until))
+    return error;
+  begin_to_own(m);
+  return 0;
+}
+
+int lock(pthread_mutex_t& m, const limit& until) noexcept {
+  const int kind = kind_of(m);
+  return knows_owner(kind) ? lock_owned(m, kind, until) : take(lock_of(m), until);
+}
+
+int try_lock(pthread_mutex_t& m) noexcept {
+  const int kind = kind_of(m);
+  if (knows_owner(kind)) {
+    if (const int known = take_once_more(m, kind, EBUSY); known >= 0)
+      return known;
+  }
+  if (!try_take(lock_of(m)))
+    return EBUSY;
+  if (knows_owner(kind))
+    begin_to_own(m);
+  return 0;
+}
+
+int unlock(pthread_mutex_t& m) noexcept {
+  if (knows_owner(kind_of(m))) {
+    if (owner_of(m) != own_number())
+      return EPERM;
+    if (--m.__data.__count != 0)
+      return 0;
+    set_owner(m, 0);
+  }
+  give(lock_of(m));
+  return 0;
+}
+
+} // namespace
+
+int given_up_mutex::give_up() noexcept {
+  if (is_libcs(kind_of(mutex_)))
+    return libc.pthread_mutex_unlock(&mutex_);
+  if (knows_owner(kind_of(mutex_))) {
+    if (owner_of(mutex_) != own_number())
+      return EPERM;
+    more_ = mutex_.__data.__count - 1;
+    mutex_.__data.__count = 1;
+  }
+  return unlock(mutex_);
+}
+
+int given_up_mutex::take_again() noexcept {
+  if (is_libcs(kind_of(mutex_)))
+    return libc.pthread_mutex_lock(&mutex_);
+  const int error = lock(mutex_, {});
+  if (knows_owner(kind_of(mutex_)))
+    mutex_.__data.__count += more_;
+  return error;
+}
+
+int exported::mutex_lock(pthread_mutex_t* m) noexcept {
+  return is_libcs(kind_of(*m)) ? libc.pthread_mutex_lock(m) : lock(*m, {});
+}
+
+int exported::mutex_trylock(pthread_mutex_t* m) noexcept {
+  return is_libcs(kind_of(*m)) ? libc.pthread_mutex_trylock(m) : try_lock(*m);
+}
+
+int exported::mutex_timedlock(pthread_mutex_t* m, const timespec* until) noexcept {
+  return is_libcs(kind_of(*m)) ? libc.pthread_mutex_timedlock(m, until) : lock(*m, {until, CLOCK_REALTIME});
+}
+
+int exported::mutex_unlock(pthread_mutex_t* m) noexcept {
+  return is_libcs(kind_of(*m)) ? libc.pthread_mutex_unlock(m) : unlock(*m);
+}
+
+int exported::mutex_destroy(pthread_mutex_t* m) noexcept {
+  if (!is_libcs(kind_of(*m)) && lock_of(*m).load_relaxed() != 0) // relaxed: nobody may use it any more
+    return EBUSY;
+  return libc.pthread_mutex_destroy(m);
+}
+
+} // namespace weft::pthreads
+
+using namespace weft::pthreads;
+
+extern "C" {
+
+WEFT_API int pthread_mutex_lock(pthread_mutex_t* m) noexcept {
+  return exported::mutex_lock(m);
+}
+
+WEFT_API int pthread_mutex_trylock(pthread_mutex_t* m) noexcept {
+  return exported::mutex_trylock(m);
+}
+
+WEFT_API int pthread_mutex_timedlock(pthread_mutex_t* m, const timespec* until) noexcept {
+  return exported::mutex_timedlock(m, until);
+}
+
+WEFT_API int pthread_mutex_clocklock(pthread_mutex_t* m, clockid_t clock, const timespec* until) noexcept {
+  if (is_libcs(kind_of(*m)))
+    return libc.pthread_mutex_clocklock(m, clock, until);
+  const limit l{until, clock};
+  return l.is_clock() ? lock(*m, l) : EINVAL;
+}
+
+WEFT_API int pthread_mutex_unlock(pthread_mutex_t* m) noexcept {
+  return exported::mutex_unlock(m);
+}
+
+WEFT_API int pthread_mutex_destroy(pthread_mutex_t* m) noexcept {
+  return exported::mutex_destroy(m);
+}
+
+} // extern "C"

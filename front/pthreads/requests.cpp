@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+#include "front/pthreads/requests.hpp"
+
+#include "front/pthreads/libc.hpp"
+#include "weft/door/process.hpp"
+#include "weft/preemption.hpp"
+
+namespace weft::pthreads {
+namespace {
+
+// (T2) What is asked, then `call_off`, full fence, then where the thread waits; the thread: where it waits,
+// the futex' full fence, then `call_off`, under the bucket's lock. So it does not begin to wait, or is woken.
+void call_off_wait(thread& t) noexcept {
+  t.call_off.store_release(1); // pairs with the acquire in act_on_requests()
+  door::full_fence();
+  if (const void* const at = t.waits_at.load_relaxed()) // relaxed: the fence orders it; others wake in vain
+    door::futex_wake(at, door::all_futex_waiters);
+}
+
+bool run_handlers(thread& t) noexcept {
+  const std::uint64_t open = t.signals_sent.load_relaxed() & ~t.blocked_signals; // relaxed: after call_off
+  if (open == 0)
+    return false;
+  t.signals_sent.fetch_and_relaxed(~open);
+  for (int number = 1; number <= 64; ++number) {
+    if ((open >> (number - 1) & 1) != 0) {
+      const no_preemption here; // it is for this kernel thread
+      libc.raise(number);
+    }
+  }
+  return true;
+}
+
+bool is_cancelled(const thread& t) noexcept {
+  return t.cancel_enabled && !t.exits && t.cancel_asked.load_relaxed(); // relaxed: nothing comes with it
+}
+
+} // namespace
+
+void end_calling_thread(void* result) {
+  if (self != nullptr) {
+    self->result = result;
+    self->exits = true;
+  }
+  libc.pthread_exit(result);
+  __builtin_unreachable();
+}
+
+void ask_to_cancel(thread& t) noexcept {
+  t.cancel_asked.store_relaxed(true); // relaxed: before the release in call_off_wait()
+  call_off_wait(t);
+}
+
+void send_signal(thread& t, int number) noexcept {
+  const std::uint64_t bit = std::uint64_t{1} << (number - 1);
+  if (send_to_waiting(t, number))
+    return;
+  t.signals_sent.fetch_or_relaxed(bit); // relaxed: as in ask_to_cancel()
+  call_off_wait(t);                     // with its full fence: pairs with (S1)
+  if (t.waits_on.load_relaxed() > 0 && (t.signals_sent.fetch_and_relaxed(~bit) & bit) != 0 &&
+      !send_to_waiting(t, number)) {
+    t.signals_sent.fetch_or_relaxed(bit); // it waits no more
+    call_off_wait(t);
+  }
+}
+
+bool act_on_requests() {
+  if (self == nullptr) {
+    libc.pthread_testcancel();
+    return false;
+  }
+  thread& t = *self;
+  if (t.call_off.load_relaxed() == 0) // relaxed: a hint; who sets it later ends the next wait
+    return false;
+  static_cast<void>(t.call_off.exchange_acq_rel(0)); // pairs with the release in call_off_wait()
+  const bool handled = run_handlers(t);
+  if (is_cancelled(t))
+    end_calling_thread(PTHREAD_CANCELED);
+  return handled;
+}
+
+int wait_unless_asked(const futex_word& word, std::uint32_t expected, door::futex_wait_options how) noexcept {
+  const errno_kept as_it_was;
+  if (self == nullptr)
+    return door::futex_wait(word, expected, how);
+  thread& t = *self;
+  how.call_off = &t.call_off;
+  t.waits_at.store_relaxed(&word);                          // (T2)
+  const int result = door::futex_wait(word, expected, how); // SWITCH: may resume on another worker
+  t.waits_at.store_relaxed(nullptr);
+  return result;
+}
+
+} // namespace weft::pthreads
+
+using namespace weft::pthreads;
+
+// What is said here of contexts holds for all: as POSIX has it. Switches: those that may wait.
+extern "C" {
+
+WEFT_API int pthread_cancel(pthread_t handle) {
+  if (!thread::is_ours(handle))
+    return libc.pthread_cancel(handle);
+  thread* const t = thread::of(handle);
+  if (t == nullptr)
+    return ESRCH;
+  ask_to_cancel(*t);
+  if (t == self && t->cancel_at_once)
+    act_on_requests();
+  return 0;
+}
+
+WEFT_API void pthread_testcancel() {
+  act_on_requests();
+}
+
+WEFT_API int pthread_setcancelstate(int state, int* before) {
+  if (self == nullptr)
+    return libc.pthread_setcancelstate(state, before);
+  if (state != PTHREAD_CANCEL_ENABLE && state != PTHREAD_CANCEL_DISABLE)
+    return EINVAL;
+  if (before != nullptr)
+    *before = self->cancel_enabled ? PTHREAD_CANCEL_ENABLE : PTHREAD_CANCEL_DISABLE;
+  self->cancel_enabled = state == PTHREAD_CANCEL_ENABLE;
+  if (self->cancel_enabled && self->cancel_asked.load_relaxed()) { // relaxed: nothing comes with it
+    self->call_off.store_release(1);                               // the next wait sees to it
+    if (self->cancel_at_once)
+      act_on_requests();
+  }
+  return 0;
+}
+
+WEFT_API int pthread_setcanceltype(int type, int* before) {
+  if (self == nullptr)
+    return libc.pthread_setcanceltype(type, before);
+  if (type != PTHREAD_CANCEL_DEFERRED && type != PTHREAD_CANCEL_ASYNCHRONOUS)
+    return EINVAL;
+  if (before != nullptr)
+    *before = self->cancel_at_once ? PTHREAD_CANCEL_ASYNCHRONOUS : PTHREAD_CANCEL_DEFERRED;
+  self->cancel_at_once = type == PTHREAD_CANCEL_ASYNCHRONOUS;
+  if (self->cancel_at_once)
+    act_on_requests();
+  return 0;
+}
+
+// Another thread handles it in its next wait of this library's, or call of those above.
+WEFT_API int pthread_kill(pthread_t handle, int number) noexcept {
+  if (!thread::is_ours(handle))
+    return libc.pthread_kill(handle, number);
+  thread* const t = thread::of(handle);
+  if (t == nullptr)
+    return ESRCH;
+  if (number < 0 || number > 64)
+    return EINVAL;
+  if (number == 0 || t->done.load_acquire() != 0) // pairs with (T1)
+    return 0;
+  if (t != self) {
+    send_signal(*t, number);
+    return 0;
+  }
+  const errno_kept as_it_was;
+  const weft::no_preemption here; // it is for this kernel thread
+  return libc.raise(number) == 0 ? 0 : errno;
+}
+
+WEFT_API int pthread_sigqueue(pthread_t handle, int number, const sigval value) noexcept {
+  if (!thread::is_ours(handle))
+    return libc.pthread_sigqueue(handle, number, value);
+  return thread::of(handle) == nullptr ? ESRCH : ENOSYS; // a value needs the kernel's queue
+}
+
+} // extern "C"
+
+namespace {
+
+std::uint64_t bits_of(const sigset_t& set) noexcept {
+  return set.__val[0];
+}
+
+// The kernel thread's own mask stays: it is every thread's that comes along.
+int change_mask(int how, const sigset_t* set, sigset_t* before) noexcept {
+  thread& t = *self;
+  const std::uint64_t was = t.blocked_signals;
+  if (set != nullptr) {
+    constexpr std::uint64_t never = std::uint64_t{1} << (SIGKILL - 1) | std::uint64_t{1} << (SIGSTOP - 1);
+    const std::uint64_t bits = bits_of(*set) & ~never;
+    if (how != SIG_BLOCK && how != SIG_UNBLOCK && how != SIG_SETMASK)
+      return EINVAL;
+    t.blocked_signals = how == SIG_BLOCK ? was | bits : how == SIG_UNBLOCK ? was & ~bits : bits;
+    if ((t.signals_sent.load_relaxed() & ~t.blocked_signals) != 0) // relaxed: they are for the next wait
+      t.call_off.store_release(1);
+  }
+  if (before != nullptr) {
+    ::sigemptyset(before);
+    before->__val[0] = was;
+  }
+  return 0;
+}
+
+} // namespace
+
+extern "C" {
+
+WEFT_API int pthread_sigmask(int how, const sigset_t* set, sigset_t* before) noexcept {
+  return self == nullptr ? libc.pthread_sigmask(how, set, before) : change_mask(how, set, before);
+}
+
+WEFT_API int sigprocmask(int how, const sigset_t* set, sigset_t* before) noexcept {
+  if (self == nullptr)
+    return libc.sigprocmask(how, set, before);
+  const int error = change_mask(how, set, before);
+  if (error != 0)
+    errno = error;
+  return error == 0 ? 0 : -1;
+}
+
+} // extern "C"

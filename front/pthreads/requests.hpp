@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// What others ask of a thread: to be cancelled, to handle a signal. It acts on that in the waits of this
+// library that are cancellation points by POSIX, and where it asks itself.
+#pragma once
+
+#include "front/pthreads/thread.hpp"
+
+namespace weft::pthreads {
+
+/// Ends the calling thread with that result: cleanup handlers and destructors run.
+[[noreturn]] void end_calling_thread(void* result);
+
+/// Asks, and ends the wait that `t` is in. *Contexts*: all but signal handlers. *Switches*: at its end, if a
+/// tick came. *Errors*: none.
+void ask_to_cancel(thread& t) noexcept;
+void send_signal(thread& t, int number) noexcept;
+/// If `t` waits for that signal in the kernel, it gets it there: true. *Contexts*, *Errors*: as above.
+/// *Switches*: never.
+bool send_to_waiting(thread& t, int number) noexcept;
+
+/// Acts on what was asked of the caller; true if a handler of a signal has run. Does not return if it is
+/// cancelled. *Contexts*: thread; kernel threads: libc's own look. *Switches*: may.
+bool act_on_requests();
+
+/// futex_wait() in a cancellation point; ECANCELED: the caller is to act_on_requests(), when it holds what it
+/// must hold then.
+int wait_unless_asked(const futex_word& word, std::uint32_t expected, door::futex_wait_options how) noexcept;
+
+} // namespace weft::pthreads

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// Sleeps suspend the thread alone. Waits for descriptors leave the worker before they call libc
+// (weft/preempt/libc_waits.cpp), whose functions of that name a preload of this library would hide.
+#include "front/pthreads/exported.hpp"
+#include "front/pthreads/libc.hpp"
+#include "front/pthreads/requests.hpp"
+#include "weft/door/deadline.hpp"
+
+#include <cstdint>
+
+namespace weft::pthreads {
+namespace {
+
+constexpr std::int64_t second = 1'000'000'000;
+
+bool is_length(const timespec& t) noexcept {
+  return t.tv_sec >= 0 && t.tv_nsec >= 0 && t.tv_nsec < second;
+}
+
+std::int64_t ns_of(const timespec& t) noexcept {
+  constexpr std::int64_t most = INT64_MAX / second - 1;
+  return t.tv_sec > most ? INT64_MAX : t.tv_sec * second + t.tv_nsec;
+}
+timespec timespec_of(std::int64_t ns) noexcept {
+  return {static_cast<time_t>(ns / second), static_cast<long>(ns % second)};
+}
+
+timespec now_of(clockid_t clock) noexcept {
+  timespec now{};
+  ::clock_gettime(clock, &now);
+  return now;
+}
+
+timespec after(std::int64_t ns) noexcept {
+  const std::int64_t now = ns_of(now_of(CLOCK_MONOTONIC));
+  return timespec_of(ns > INT64_MAX - now ? INT64_MAX : now + ns);
+}
+
+// 0, or EINTR: a handler has run. Of a thread of ours.
+int sleep_until(const timespec& moment, clockid_t clock) {
+  static constinit const futex_word never{0};
+  for (;;) {
+    if (act_on_requests())
+      return EINTR;
+    const int result =
+        wait_unless_asked(never, 0, {.until = &moment, .clock = clock, .kind = door::wait_kind::sleep});
+    if (result == ETIMEDOUT)
+      return 0;
+  }
+}
+
+int sleep_for(std::int64_t ns, std::int64_t* rest) {
+  const timespec until = after(ns);
+  const int result = sleep_until(until, CLOCK_MONOTONIC);
+  if (rest != nullptr)
+    *rest = result == 0 ? 0 : ns_of(until) - ns_of(now_of(CLOCK_MONOTONIC));
+  return result;
+}
+
+} // namespace
+
+int exported::nanosleep(const timespec* length, timespec* rest) {
+  if (self == nullptr || length == nullptr || !is_length(*length))
+    return libc.nanosleep(length, rest);
+  std::int64_t left = 0;
+  const int result = sleep_for(ns_of(*length), &left);
+  if (result == 0)
+    return 0;
+  if (rest != nullptr)
+    *rest = timespec_of(left > 0 ? left : 0);
+  errno = result;
+  return -1;
+}
+
+void exported::yield() noexcept {
+  libc.sched_yield();
+}
+
+} // namespace weft::pthreads
+
+using namespace weft::pthreads;
+
+extern "C" {
+
+WEFT_API int nanosleep(const timespec* length, timespec* rest) {
+  return exported::nanosleep(length, rest);
+}
+
+WEFT_API int clock_nanosleep(clockid_t clock, int flags, const timespec* length, timespec* rest) {
+  const bool has_moment = (flags & TIMER_ABSTIME) != 0;
+  if (self == nullptr || length == nullptr || !is_length(*length) ||
+      (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC))
+    return libc.clock_nanosleep(clock, flags, length, rest);
+  if (has_moment)
+    return sleep_until(*length, clock);
+  std::int64_t left = 0;
+  const int result = sleep_for(ns_of(*length), &left);
+  if (result != 0 && rest != nullptr)
+    *rest = timespec_of(left > 0 ? left : 0);
+  return result;
+}
+
+WEFT_API int usleep(useconds_t microseconds) {
+  if (self == nullptr)
+    return libc.usleep(microseconds);
+  const int result = sleep_for(std::int64_t{microseconds} * 1000, nullptr);
+  if (result == 0)
+    return 0;
+  errno = result;
+  return -1;
+}
+
+WEFT_API unsigned sleep(unsigned seconds) {
+  if (self == nullptr)
+    return libc.sleep(seconds);
+  std::int64_t left = 0;
+  const errno_kept as_it_was;
+  return sleep_for(seconds * second, &left) == 0 ? 0 : static_cast<unsigned>((left + second - 1) / second);
+}
+
+WEFT_API int sched_yield() noexcept {
+  return libc.sched_yield();
+}
+
+// The header makes sched_yield() of this name; older programs have it.
+WEFT_API int old_pthread_yield() noexcept asm("pthread_yield");
+int old_pthread_yield() noexcept {
+  return libc.sched_yield();
+}
+
+WEFT_API int poll(pollfd* descriptors, nfds_t count, int timeout) {
+  act_on_requests();
+  return libc.poll(descriptors, count, timeout);
+}
+
+WEFT_API int ppoll(pollfd* descriptors, nfds_t count, const timespec* limit, const sigset_t* mask) {
+  act_on_requests();
+  return libc.ppoll(descriptors, count, limit, mask);
+}
+
+WEFT_API int __poll_chk(pollfd* descriptors, nfds_t count, int timeout, std::size_t bytes) {
+  act_on_requests();
+  return libc.__poll_chk(descriptors, count, timeout, bytes);
+}
+
+WEFT_API int __ppoll_chk(pollfd* descriptors, nfds_t count, const timespec* limit, const sigset_t* mask,
+                         std::size_t bytes) {
+  act_on_requests();
+  return libc.__ppoll_chk(descriptors, count, limit, mask, bytes);
+}
+
+WEFT_API int select(int count, fd_set* read, fd_set* write, fd_set* except, timeval* limit) {
+  act_on_requests();
+  return libc.select(count, read, write, except, limit);
+}
+
+WEFT_API int epoll_wait(int epoll, epoll_event* events, int most, int timeout) {
+  act_on_requests();
+  return libc.epoll_wait(epoll, events, most, timeout);
+}
+
+} // extern "C"

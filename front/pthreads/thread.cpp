@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: MIT
+// pthread_create() to pthread_join().
+#include "front/pthreads/thread.hpp"
+#include "front/pthreads/exported.hpp"
+
+#include "front/pthreads/engine.hpp"
+#include "front/pthreads/libc.hpp"
+#include "front/pthreads/requests.hpp"
+#include "weft/door/own_thread.hpp"
+#include "weft/door/process.hpp"
+#include "weft/door/section.hpp"
+#include "weft/preemption.hpp"
+
+#include <algorithm>
+#include <csetjmp>
+#include <system_error>
+
+extern "C" {
+// What pthread_cleanup_push() calls: here around the whole thread, so that libc's pthread_exit() comes to an
+// end at its first frame.
+void __pthread_register_cancel(__pthread_unwind_buf_t*);
+void __pthread_unregister_cancel(__pthread_unwind_buf_t*);
+int weft_sigsetjmp(void*, int) asm("__sigsetjmp") __attribute__((returns_twice));
+}
+
+namespace weft::pthreads {
+
+__thread thread* self __attribute__((tls_model("initial-exec"))) = nullptr;
+
+namespace {
+
+__thread std::uint32_t number_of_self __attribute__((tls_model("initial-exec"))) = 0;
+
+std::uint16_t next_generation() noexcept {
+  static constinit door::atomic<std::uint32_t> last{0};
+  return static_cast<std::uint16_t>(last.fetch_add_relaxed(1) & 0x7fff); // relaxed: a number
+}
+
+// --- the thread ---
+
+[[gnu::noinline]] void run_function(thread& t) {
+  t.result = t.function(t.argument);
+}
+
+// Returns also when pthread_exit() has unwound the function.
+[[gnu::noinline]] void run_to_its_end(thread& t) {
+  __pthread_unwind_buf_t whole;
+  if (weft_sigsetjmp(whole.__cancel_jmp_buf, 0) == 0) {
+    __pthread_register_cancel(&whole);
+    run_function(t);
+  }
+  __pthread_unregister_cancel(&whole);
+}
+
+void live(void* as_thread) {
+  thread& t = *static_cast<thread*>(as_thread);
+  self = &t;
+  run_to_its_end(t);
+  t.exits = true;          // destructors are not cancelled
+  t.done.store_release(1); // (T1)
+  door::futex_wake(&t.done, door::all_futex_waiters);
+  if (alive().fetch_sub_release(1) == 1) // pairs with the acquire in outlive_main()
+    door::futex_wake(&alive(), door::all_futex_waiters);
+}
+
+void discard(void* as_thread) {
+  door::destroy(static_cast<thread*>(as_thread));
+}
+
+void free_thread(thread& t) noexcept {
+  const door::runtime_section in;
+  door::destroy(&t);
+}
+
+// --- attributes ---
+
+struct wishes {
+  std::size_t stack_bytes = 0, guard_bytes = 0;
+  bool detached = false;
+  bool needs_kernel_thread = false; // a stack of the user's, CPUs, real time
+};
+
+bool has_own_cpus(const pthread_attr_t& a) noexcept {
+  cpu_set_t asked, now;
+  if (::pthread_attr_getaffinity_np(&a, sizeof asked, &asked) != 0)
+    return false;
+  int counted = 0;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    counted += CPU_ISSET(cpu, &asked) ? 1 : 0;
+  if (counted == CPU_SETSIZE) // what libc says where nothing was asked
+    return false;
+  return ::sched_getaffinity(0, sizeof now, &now) != 0 || !CPU_EQUAL(&asked, &now);
+}
+
+wishes wishes_of(const pthread_attr_t& a) noexcept {
+  wishes w;
+  int state = PTHREAD_CREATE_JOINABLE, inherits = PTHREAD_INHERIT_SCHED, policy = SCHED_OTHER;
+  void* stack = nullptr;
+  std::size_t bytes = 0;
+  ::pthread_attr_getdetachstate(&a, &state);
+  ::pthread_attr_getstacksize(&a, &w.stack_bytes);
+  ::pthread_attr_getguardsize(&a, &w.guard_bytes);
+  ::pthread_attr_getinheritsched(&a, &inherits);
+  ::pthread_attr_getschedpolicy(&a, &policy);
+  w.detached = state == PTHREAD_CREATE_DETACHED;
+  // The lowest address of a stack that nobody has set is that many bytes below 0.
+  const bool supplied = ::pthread_attr_getstack(&a, &stack, &bytes) == 0 && stack != nullptr &&
+                        reinterpret_cast<std::uintptr_t>(stack) < std::uintptr_t{1} << 47;
+  w.needs_kernel_thread =
+      supplied || (inherits == PTHREAD_EXPLICIT_SCHED && policy != SCHED_OTHER) || has_own_cpus(a);
+  return w;
+}
+
+wishes wishes_of(const pthread_attr_t* a) noexcept {
+  if (a != nullptr)
+    return wishes_of(*a);
+  pthread_attr_t usual;
+  if (::pthread_getattr_default_np(&usual) != 0)
+    return {};
+  const wishes w = wishes_of(usual);
+  ::pthread_attr_destroy(&usual);
+  return w;
+}
+
+void inherit(thread& t) noexcept {
+  sigset_t mask;
+  if (self != nullptr) {
+    t.blocked_signals = self->blocked_signals;
+  } else if (libc.pthread_sigmask(SIG_SETMASK, nullptr, &mask) == 0) {
+    t.blocked_signals = mask.__val[0];
+  }
+  if (self != nullptr)
+    t.cpus = self->cpus;
+  else if (::sched_getaffinity(0, sizeof t.cpus, &t.cpus) != 0)
+    CPU_ZERO(&t.cpus);
+}
+
+thread& make_thread(const wishes& w, void* (*function)(void*), void* argument) {
+  const door::runtime_section in;
+  thread& t = *door::make<thread>(next_generation());
+  t.function = function;
+  t.argument = argument;
+  t.stack_bytes = w.stack_bytes;
+  t.guard_bytes = w.guard_bytes;
+  t.held.store_relaxed(w.detached ? thread::detached : thread::joinable); // relaxed: nobody knows it yet
+  return t;
+}
+
+void start(thread& t, weft::pool& home, unsigned workers) {
+  const bool detached = t.held.load_relaxed() == thread::detached; // before others have the handle
+  door::descriptor& u = door::start_own_thread(home,
+                                               {.stack_size = t.stack_bytes,
+                                                .preemption = preemption::bound_tls,
+                                                .workers = workers,
+                                                .name = "pthread",
+                                                .discard = &discard,
+                                                .made = &t.unit},
+                                               &live, &t); // SWITCH: may resume on another worker
+  if (detached)
+    door::detach_own_thread(u); // GONE: t, if it has ended
+}
+
+// The handle stands where the program wants it before the thread runs.
+int create(pthread_t* handle, const wishes& w, void* (*function)(void*), void* argument) {
+  const errno_kept as_it_was;
+  thread* t = nullptr;
+  try {
+    engine& e = engine::of_process();
+    weft::pool& home = e.pool();
+    t = &make_thread(w, function, argument);
+    inherit(*t);
+    *handle = t->handle();
+    alive().fetch_add_relaxed(1); // relaxed: the creator lives meanwhile
+    start(*t, home, e.workers()); // SWITCH: may resume on another worker
+  } catch (...) {
+    if (t != nullptr) {
+      alive().fetch_sub_relaxed(1);
+      free_thread(*t);
+    }
+    return EAGAIN;
+  }
+  return 0;
+}
+
+// --- joining ---
+
+// 0, and the caller alone may join; else why not.
+int claim(thread& t) noexcept {
+  std::uint32_t seen = thread::joinable;
+  return t.held.cas_strong_acq_rel(seen, thread::being_joined) ? 0 : EINVAL;
+}
+
+void give_back_claim(thread& t) noexcept {
+  t.held.store_release(thread::joinable); // pairs with the compare-and-swap of the next one
+}
+
+bool joins_caller(const thread& t) noexcept {
+  return self != nullptr && t.joins.load_acquire() == self;
+}
+
+// Where `until` is null there is no limit. Destructors still run when `done` is set.
+int join_until(thread& t, void** result, clockid_t clock, const std::timespec* until) {
+  if (&t == self || joins_caller(t))
+    return EDEADLK;
+  if (const int why_not = claim(t))
+    return why_not;
+  if (self != nullptr)
+    self->joins.store_release(&t);
+  int error = 0;
+  while (t.done.load_acquire() == 0 && error != ETIMEDOUT && error != EINVAL) { // pairs with (T1)
+    error = wait_unless_asked(t.done, 0, {.until = until, .clock = clock, .kind = door::wait_kind::join});
+    if (error == ECANCELED || error == EINTR) {
+      give_back_claim(t);
+      act_on_requests(); // may not return
+      if (const int why_not = claim(t))
+        return why_not;
+    }
+  }
+  if (self != nullptr)
+    self->joins.store_relaxed(nullptr); // relaxed: a hint against mistakes
+  if (t.done.load_acquire() == 0) {
+    give_back_claim(t);
+    return error;
+  }
+  door::join_own_thread(*t.unit); // SWITCH: may resume on another worker
+  if (result != nullptr)
+    *result = t.result;
+  free_thread(t);
+  return 0;
+}
+
+} // namespace
+
+std::uint32_t own_number() noexcept {
+  static constinit door::atomic<std::uint32_t> last{0};
+  if (number_of_self == 0) [[unlikely]]
+    number_of_self = last.fetch_add_relaxed(1) + 1; // relaxed: a number
+  return number_of_self;
+}
+
+int exported::create(pthread_t* handle, const pthread_attr_t* attributes, void* (*function)(void*),
+                     void* argument) noexcept {
+  if (!takes_threads_over())
+    return libc.pthread_create(handle, attributes, function, argument);
+  const wishes w = wishes_of(attributes);
+  if (w.needs_kernel_thread)
+    return libc.pthread_create(handle, attributes, function, argument);
+  return create(handle, w, function, argument);
+}
+
+int exported::join(pthread_t handle, void** result) {
+  if (!thread::is_ours(handle))
+    return libc.pthread_join(handle, result);
+  act_on_requests();
+  thread* const t = thread::of(handle);
+  return t == nullptr ? ESRCH : join_until(*t, result, CLOCK_MONOTONIC, nullptr);
+}
+
+int exported::detach(pthread_t handle) noexcept {
+  if (!thread::is_ours(handle))
+    return libc.pthread_detach(handle);
+  thread* const t = thread::of(handle);
+  if (t == nullptr)
+    return ESRCH;
+  std::uint32_t seen = thread::joinable;
+  if (!t->held.cas_strong_acq_rel(seen, thread::detached))
+    return EINVAL;
+  weft::door::detach_own_thread(*t->unit); // GONE: *t, if it has ended
+  return 0;
+}
+
+pthread_t exported::current() noexcept {
+  return self != nullptr ? self->handle() : libc.pthread_self();
+}
+
+void exported::exit(void* result) {
+  end_calling_thread(result);
+}
+
+} // namespace weft::pthreads
+
+using namespace weft::pthreads;
+
+extern "C" {
+
+WEFT_API int pthread_create(pthread_t* handle, const pthread_attr_t* attributes, void* (*function)(void*),
+                            void* argument) noexcept {
+  return exported::create(handle, attributes, function, argument);
+}
+
+WEFT_API pthread_t pthread_self() noexcept {
+  return exported::current();
+}
+
+// The header has an inline function of that name, which clang does not let be defined again.
+WEFT_API int weft_pthread_equal(pthread_t one, pthread_t other) noexcept asm("pthread_equal");
+int weft_pthread_equal(pthread_t one, pthread_t other) noexcept {
+  return one == other ? 1 : 0;
+}
+
+WEFT_API void pthread_exit(void* result) {
+  exported::exit(result);
+}
+
+WEFT_API int pthread_detach(pthread_t handle) noexcept {
+  return exported::detach(handle);
+}
+
+WEFT_API int pthread_join(pthread_t handle, void** result) {
+  return exported::join(handle, result);
+}
+
+WEFT_API int pthread_tryjoin_np(pthread_t handle, void** result) noexcept {
+  if (!thread::is_ours(handle))
+    return libc.pthread_tryjoin_np(handle, result);
+  thread* const t = thread::of(handle);
+  if (t == nullptr)
+    return ESRCH;
+  if (t == self)
+    return EDEADLK;
+  if (t->held.load_acquire() != thread::joinable)
+    return EINVAL;
+  return t->done.load_acquire() == 0 ? EBUSY : join_until(*t, result, CLOCK_MONOTONIC, nullptr); // (T1)
+}
+
+WEFT_API int pthread_clockjoin_np(pthread_t handle, void** result, clockid_t clock, const timespec* until) {
+  if (!thread::is_ours(handle))
+    return libc.pthread_clockjoin_np(handle, result, clock, until);
+  if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
+    return EINVAL;
+  act_on_requests();
+  thread* const t = thread::of(handle);
+  return t == nullptr ? ESRCH : join_until(*t, result, clock, until);
+}
+
+WEFT_API int pthread_timedjoin_np(pthread_t handle, void** result, const timespec* until) {
+  return pthread_clockjoin_np(handle, result, CLOCK_REALTIME, until);
+}
+
+} // extern "C"

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* What the programs of this folder share. Each knows nothing of Weft, and runs on the C library as well. */
+#pragma once
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#ifndef __cplusplus
+#include <stdatomic.h>
+#endif
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CHECK(condition)                                                                                     \
+  do {                                                                                                       \
+    if (!(condition)) {                                                                                      \
+      fprintf(stderr, "%s:%d: %s (errno %d)\n", __FILE__, __LINE__, #condition, errno);                      \
+      abort();                                                                                               \
+    }                                                                                                        \
+  } while (0)
+#define CHECK_ERROR(wanted, call)                                                                            \
+  do {                                                                                                       \
+    const int got_ = (call);                                                                                 \
+    if (got_ != (wanted)) {                                                                                  \
+      fprintf(stderr, "%s:%d: %s is %d, not %d\n", __FILE__, __LINE__, #call, got_, (wanted));               \
+      abort();                                                                                               \
+    }                                                                                                        \
+  } while (0)
+
+static inline struct timespec in_ms(clockid_t clock, long ms) {
+  struct timespec t;
+  clock_gettime(clock, &t);
+  t.tv_nsec += ms * 1000000L;
+  t.tv_sec += t.tv_nsec / 1000000000L;
+  t.tv_nsec %= 1000000000L;
+  return t;
+}
+static inline void sleep_ms(long ms) {
+  struct timespec t = {ms / 1000, ms % 1000 * 1000000L};
+  while (nanosleep(&t, &t) != 0 && errno == EINTR) {
+  }
+}
+static inline pthread_t begin(void* (*function)(void*), void* argument) {
+  pthread_t t;
+  CHECK_ERROR(0, pthread_create(&t, NULL, function, argument));
+  return t;
+}
+static inline void* end(pthread_t t) {
+  void* result = NULL;
+  CHECK_ERROR(0, pthread_join(t, &result));
+  return result;
+}
+
+struct test_case {
+  const char* name;
+  void (*run)(void);
+};
+/* Runs the case that is named. */
+static inline int run_case(const struct test_case* cases, int count, char** words) {
+  for (int i = 0; i < count; ++i) {
+    if (words[1] != NULL && strcmp(words[1], cases[i].name) == 0) {
+      cases[i].run();
+      return 0;
+    }
+  }
+  fprintf(stderr, "no such case\n");
+  return 2;
+}
+#define RUN_CASE(cases, words) run_case(cases, (int)(sizeof(cases) / sizeof(cases)[0]), words)
