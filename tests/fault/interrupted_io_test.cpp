@@ -258,9 +258,8 @@ TEST_P(interrupted_io, outside) {
       std::error_code error;
       expect_timeout(1ms, [&] { return io::read(sockets[0], text, 1, error, 1ms) != 0; });
       const std::stop_source never;
-      expect_timeout(1ms, [&] {
-        return io::read(sockets[0], text, 1, error, io::limit(1ms, never.get_token())) != 0;
-      });
+      expect_timeout(
+          1ms, [&] { return io::read(sockets[0], text, 1, error, io::limit(1ms, never.get_token())) != 0; });
       EXPECT_EQ(error, std::errc::timed_out);
       io::write_all(sockets[0], "next", 4);
     }

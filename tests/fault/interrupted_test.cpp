@@ -194,9 +194,7 @@ TEST_P(interrupted, groups_grow_shrink_and_end) {
     weft::group_options o;
     o.workers = 3;
     o.pools = weft::arrangement::custom;
-    o.make_scheduler = [pool](unsigned) {
-      return std::make_shared<weft::fifo_scheduler>(std::vector{pool});
-    };
+    o.make_scheduler = [pool](unsigned) { return std::make_shared<weft::fifo_scheduler>(std::vector{pool}); };
     const weft::worker_group beside(std::move(o));
     std::vector<weft::thread> all;
     const auto work = [&ran] {
@@ -248,9 +246,10 @@ TEST(interrupted_worker, keeps_its_memory_for_a_while) {
   const weft::runtime::scope use({.workers = 2});
   const auto& idle = weft::runtime::default_group().member(1);
   weft::runtime::set_active_workers(1);
-  while (since() < 40ms && idle.trims.load_acquire() == 0) {
+  while (since() < 40ms && idle.caches.trims.load_acquire() == 0) {
   }
-  EXPECT_TRUE(idle.trims.load_acquire() == 0 || since() >= std::chrono::nanoseconds(weft::sched::trim_after));
+  EXPECT_TRUE(idle.caches.trims.load_acquire() == 0 ||
+              since() >= std::chrono::nanoseconds(weft::sched::trim_after));
 }
 
 struct kernel_thread_page : weft::compose::default_policies {

@@ -118,23 +118,23 @@ TEST(locked_fifo_model, both_ends_and_the_middle) {
       model::thread producer([&] {
         fifo.push_back(&items[1]);
         fifo.push_front(&items[2]);
-  });
-          model::thread consumer([&] {
-            if (queue::link* const got = fifo.pop_back()) {
-              take(got);
-            }
-          });
-          if (queue::link* const got = fifo.pop_front()) {
-            take(got);
-          }
-        }
-        check(fifo.valid(), "not valid");
-        while (queue::link* const got = fifo.pop_front()) {
+      });
+      model::thread consumer([&] {
+        if (queue::link* const got = fifo.pop_back()) {
           take(got);
         }
-        check(fifo.empty() && fifo.size() == 0, "not empty");
-        check(items[0].taken + items[1].taken + items[2].taken == 3, "lost");
       });
+      if (queue::link* const got = fifo.pop_front()) {
+        take(got);
+      }
+    }
+    check(fifo.valid(), "not valid");
+    while (queue::link* const got = fifo.pop_front()) {
+      take(got);
+    }
+    check(fifo.empty() && fifo.size() == 0, "not empty");
+    check(items[0].taken + items[1].taken + items[2].taken == 3, "lost");
+  });
 }
 
 TEST(locked_fifo_model, remove_races_with_pop) {

@@ -5,6 +5,7 @@
 #include "tests/model/checker/model.hpp"
 #include "tests/model/expect.hpp"
 #include "tests/model/mutations.hpp"
+#include "weft/sync/offer_word.hpp"
 #include "weft/sync/request_list.hpp"
 #include "weft/sync/request_ring.hpp"
 
@@ -13,7 +14,6 @@
 namespace weft::sync {
 
 struct server {
-  request* heir = nullptr;
   request* finished = nullptr; // told when the delegator has been given back
 };
 
@@ -66,9 +66,12 @@ class delegator {
       if (queue_.push(r).owner) {
         release();
       }
-      r.sleep();
+      do {
+        r.sleep();
+      } while (!accept(r));
     }
   }
+  bool try_lock() { return queue_.try_take() || offer_.try_take(); }
   void release() {
     sync::server here;
     give_back(here);
@@ -84,11 +87,12 @@ class delegator {
   void give_back(sync::server& here) {
     do {
       while (request* const r = queue_.front()) {
+        if (r->wants_lock()) {
+          return offer_to(static_cast<heir&>(*r));
+        }
         queue_.pop();
         const bool is_posted = r->is_posted();
-        if (r->run(*r, here) == request::outcome::handed_over) {
-          return static_cast<heir*>(here.heir)->wake();
-        }
+        r->run(*r, here);
         if (is_posted) {
           queue_.dispose(*r);
         }
@@ -103,10 +107,16 @@ class delegator {
   struct sleeper : request {
     using request::request;
     void wake() {
+      wake([] {});
+    }
+    template <class Publish>
+    void wake(Publish publish) {
       const unsigned thread = thread_;
       done_.store_release(true); // GONE: *this
+      publish();
       model::unpark(thread);
     }
+    void renew() { done_.store_relaxed(false); }
     void sleep() {
       while (!done_.load_acquire()) {
         model::park();
@@ -118,12 +128,28 @@ class delegator {
     base::atomic<bool> done_{false};
   };
   struct heir : sleeper {
-    heir() : sleeper(&hand_over) {}
-    static request::outcome hand_over(request& r, sync::server& s) noexcept {
-      s.heir = &r;
-      return request::outcome::handed_over;
-    }
+    heir() : sleeper(nullptr) {}
+    sync::call_word calls;
   };
+  void offer_to(heir& r) {
+    offer_.prepare();
+    if (r.calls.call()) {
+      r.wake([this] { offer_.publish(); });
+    } else {
+      offer_.publish();
+    }
+  }
+  bool accept(heir& r) {
+    do {
+      r.calls.look();
+      if (offer_.take()) {
+        queue_.pop();
+        return true;
+      }
+      r.renew();
+    } while (!r.calls.stand_by());
+    return false;
+  }
   template <class F>
   struct waiting : sleeper {
     explicit waiting(F& f) : sleeper(&execute), call(f) {}
@@ -137,6 +163,7 @@ class delegator {
   };
 
   Queue queue_;
+  sync::offer_word offer_;
 };
 
 /// An increment of plain data: the checker reports a second one at the same time.
@@ -199,6 +226,35 @@ void locks_and_requests() {
   check(d.is_free(), "somebody owns it still");
 }
 
+/// What is offered to one that waits for the lock is taken by two that try, one of whom leaves requests too.
+template <class Delegator>
+void locks_and_tries() {
+  Delegator d;
+  counter c;
+  const auto try_it = [&] {
+    if (d.try_lock()) {
+      c.add();
+      d.release();
+    }
+  };
+  d.lock();
+  {
+    model::thread locks([&] {
+      d.lock();
+      c.add();
+      d.release();
+    });
+    model::thread tries([&] {
+      try_it();
+      d.post([&] { c.add(); });
+    });
+    d.release();
+    try_it();
+  }
+  check(c.value >= 2, "a request was lost");
+  check(d.is_free(), "somebody owns it still");
+}
+
 using list = delegator<sync::request_list>;
 using ring = delegator<sync::request_ring<>>;
 using small_ring = delegator<sync::request_ring<1>>;
@@ -222,6 +278,12 @@ TEST(delegation_model, locks_and_requests) {
   expect_passes(model::exhaustively(), [] { locks_and_requests<list>(); });
   expect_passes(model::exhaustively(), [] { locks_and_requests<ring>(); });
   expect_passes(model::exhaustively(), [] { locks_and_requests<small_ring>(); });
+}
+
+TEST(delegation_model, locks_and_tries) {
+  expect_passes(bounds(3, 2), [] { locks_and_tries<list>(); });
+  expect_passes(bounds(3, 2), [] { locks_and_tries<ring>(); });
+  expect_passes(bounds(3, 2), [] { locks_and_tries<small_ring>(); });
 }
 
 // --- mutations ---
@@ -254,6 +316,11 @@ TEST(delegation_weakened, lists_and_rings) {
   model::expect_every_weakening_is_found({{model::exactly(3, 2), [] { everybody_waits<list>(2); }},
                                           {model::exactly(3, 2), [] { everybody_waits<ring>(2); }},
                                           {model::exactly(3, 2), [] { everybody_waits<small_ring>(2); }}},
+                                         {});
+}
+TEST(delegation_weakened, offers) {
+  model::expect_every_weakening_is_found({{model::exactly(2, 1), [] { locks_and_tries<list>(); }},
+                                          {model::exactly(2, 1), [] { locks_and_tries<small_ring>(); }}},
                                          {});
 }
 

@@ -6,6 +6,8 @@
 #include "tests/model/mutations.hpp"
 #include "tests/model/runtime/machine.hpp"
 
+#include "weft/sched/leaving.hpp"
+
 #include <gtest/gtest.h>
 
 #include <array>
@@ -19,6 +21,7 @@ using model::exactly;
 using model::expect_every_weakening_is_found;
 using model::expect_passes;
 using model::expect_walks_pass;
+using model::runtime::leave_here;
 using model::runtime::machine;
 using model::runtime::on_tick;
 using model::runtime::worker_below;
@@ -34,7 +37,8 @@ struct seen {
 
 void use_worker(seen& s) {
   const sched::worker* const w = worker_below();
-  if (w != nullptr && w->home != nullptr) // else the thread is away, and something stands for its worker
+  if (w != nullptr &&
+      w->carried.home != nullptr) // else the thread is away, and something stands for its worker
     ++s.of_worker[w->number];
 }
 
@@ -125,15 +129,61 @@ TEST(hand_off_model, a_thread_blocks_and_another_worker_fetches_it) {
   expect_walks_pass({}, 20'000, [] { threads_block(2, 3, 4); });
 }
 
+// --- cooperative threads: away on homes too, and back by themselves ---
+
+void leave_and_come_back(seen& s) {
+  use_worker(s);
+  const unsigned kernel_thread = model::self();
+  if (leave_here())
+    check(worker_below() == nullptr && model::self() == kernel_thread, "it is away, where it was");
+  use_worker(s);
+  {
+    const sched::runtime_section in; // comes back, if it is away
+  }
+  use_worker(s);
+  ++s.rounds_done;
+}
+
+void cooperative_threads_leave(unsigned workers, unsigned spares, int threads, int preemptible = 0) {
+  seen s;
+  s.ticks = preemptible;
+  {
+    machine m(workers, spares, machine::list::shared);
+    for (int i = 0; i < threads; ++i)
+      m.add(preemption::none, [&s] { leave_and_come_back(s); });
+    for (int i = 0; i < preemptible; ++i)
+      m.add(preemption::own_kernel_thread, [&s] { compute(s, 1, true); });
+    m.run();
+  }
+  check(s.rounds_done == threads + preemptible, "somebody did not come back");
+}
+
+TEST(hand_off_model, a_cooperative_thread_leaves_from_home) {
+  expect_passes(model::one_by_one(bounds(1, 1)), [] { cooperative_threads_leave(1, 1, 2); });
+}
+// The second finds no spare: it goes to the home that the first had, or keeps the worker.
+TEST(hand_off_model, a_home_is_free_again) {
+  expect_passes(model::one_by_one(bounds(1, 0)), [] { cooperative_threads_leave(1, 1, 3); });
+}
+TEST(hand_off_model, cooperative_threads_of_two_workers) {
+  expect_passes(model::one_by_one(bounds(1, 0)), [] { cooperative_threads_leave(2, 1, 2); });
+  expect_walks_pass({}, 20'000, [] { cooperative_threads_leave(2, 2, 4); });
+}
+TEST(hand_off_model, beside_one_that_is_captive) {
+  expect_passes(model::one_by_one(bounds(1, 0)), [] { cooperative_threads_leave(1, 2, 1, 1); });
+  expect_walks_pass({}, 20'000, [] { cooperative_threads_leave(2, 2, 3, 1); });
+}
+
 TEST(hand_off_weakened, carrier_and_user_mode) {
   expect_every_weakening_is_found(
       {{model::one_by_one(exactly(1, 1)), [] { threads_compute(own, 1, 2, machine::list::shared, 2, 1); }},
-       {model::one_by_one(exactly(1, 0)), [] { threads_block(1, 2, 2); }}},
+       {model::one_by_one(exactly(1, 0)), [] { threads_block(1, 2, 2); }},
+       {model::one_by_one(exactly(1, 1)), [] { cooperative_threads_leave(1, 1, 2); }}},
       {{"pool.cpp: pool::~pool: store -> relaxed", "before the threads start and after they have ended"},
        {"pool.cpp: pool::attach: store -> relaxed", "before the threads start and after they have ended"},
        {"pool.cpp: pool::publish_servers: store -> relaxed",
         "before the threads start and after they have ended"},
-       {"user_mode.cpp: user_mode::attach: futex wake -> dropped", "wakes the monitor, which is not here"},
+       {"watcher_rest.hpp: watcher_rest::rouse: fence -> dropped", "tells the monitor; rest_weakened has it"},
        {"away.cpp: user_mode::let_worker_go: store -> relaxed", "tells the monitor, which is not here"},
        {"worker.hpp: worker::ask: rmw -> acquire", "before the threads start and after they have ended"},
        {"worker.hpp: worker::ask: rmw -> release", "before the threads start and after they have ended"},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The shipped mcs_mutex with the shipped waiters under the checker: mutual exclusion, order of arrival, no
-// lost hand-over, no touch of a mutex that its next owner has destroyed, and each node freed once, also where
-// waiters give up.
+// The shipped mcs_mutex with the shipped waiters under the checker: mutual exclusion, no lost offer, whoever
+// takes it from the waiter to whom it was made, no touch of a mutex that its next owner has destroyed, and
+// each node freed once, also where waiters give up.
 #include "tests/model/checker/model.hpp"
 #include "tests/model/expect.hpp"
 #include "tests/model/mutations.hpp"
@@ -103,6 +103,88 @@ void destroyed_by_the_last(who w) {
   leave();
 }
 
+/// What the owner offers to one or two that wait is taken by itself and by one more, again and again.
+void taken_by_those_that_try(who w, int waiters, int tries) {
+  model::runtime::begin();
+  guarded g;
+  const auto try_it = [&] {
+    for (int i = 0; i < tries; ++i) {
+      if (g.m.try_lock())
+        g.add_locked();
+    }
+  };
+  g.m.lock();
+  {
+    const actor a(w, [&] { g.add(); });
+    const actor b(w, [&] { waiters == 2 ? g.add() : try_it(); });
+    g.add_locked();
+    try_it();
+  }
+  check(g.count > waiters, "one that waited did not have it");
+  check(g.m.try_lock(), "nobody holds it, and it is not free");
+}
+
+/// The one to whom it is offered is stopped at some moment: before the offer, after it, or after it was
+/// taken.
+void taken_from_one_that_is_stopped(who w) {
+  model::runtime::begin();
+  guarded g;
+  g.m.lock();
+  {
+    std::stop_source source;
+    const actor waits(w, [&, token = source.get_token()] {
+      if (g.m.lock(token))
+        g.add_locked();
+    });
+    const actor stops(who::foreign, [&] { source.request_stop(); });
+    g.add_locked();
+    for (int i = 0; i < 2; ++i) {
+      if (g.m.try_lock())
+        g.add_locked();
+    }
+  }
+  check(g.m.try_lock(), "nobody holds it, and it is not free");
+}
+
+/// Offered past one that has given up, taken from the one behind, and offered to that one again.
+void taken_from_one_behind(who w) {
+  model::runtime::begin();
+  guarded g;
+  g.m.lock();
+  {
+    std::stop_source source;
+    const actor stopped(w, [&, token = source.get_token()] {
+      if (g.m.lock(token))
+        g.add_locked();
+    });
+    const actor waits(w, [&] { g.add(); });
+    source.request_stop();
+    g.add_locked();
+    if (g.m.try_lock())
+      g.add_locked();
+  }
+  check(g.m.try_lock(), "nobody holds it, and it is not free");
+}
+
+/// The last user destroys it, who waited for it or has tried until it was there.
+void destroyed_by_one_that_tries(who w) {
+  model::runtime::begin();
+  auto* const shared = new guarded;
+  const auto leave = [shared] {
+    const bool last = ++shared->count == 2;
+    shared->m.unlock();
+    if (last)
+      delete shared;
+  };
+  const actor other(w, [shared, leave] {
+    shared->m.lock();
+    leave();
+  });
+  while (!shared->m.try_lock())
+    model::relax();
+  leave();
+}
+
 /// The mutex is given back by who waits, off its stack.
 void unlock_and_wait() {
   model::runtime::begin();
@@ -147,6 +229,18 @@ TEST_P(mcs_mutex_of, an_impatient_one) {
   expect_passes(bounds(2, 1), [w = GetParam()] { an_impatient_one(w, 1); });
   expect_passes(bounds(1, 1), [w = GetParam()] { an_impatient_one(w, 2); });
 }
+TEST_P(mcs_mutex_of, taken_by_those_that_try) {
+  expect_passes(bounds(3, 1), [w = GetParam()] { taken_by_those_that_try(w, 1, 1); });
+  expect_passes(bounds(2, 1), [w = GetParam()] { taken_by_those_that_try(w, 1, 2); });
+  expect_passes(bounds(2, 1), [w = GetParam()] { taken_by_those_that_try(w, 2, 2); });
+}
+TEST_P(mcs_mutex_of, taken_from_one_that_is_stopped) {
+  expect_passes(bounds(2, 1), [w = GetParam()] { taken_from_one_that_is_stopped(w); });
+  expect_passes(bounds(2, 1), [w = GetParam()] { taken_from_one_behind(w); });
+}
+TEST_P(mcs_mutex_of, destroyed_by_one_that_tries) {
+  expect_passes(model::exhaustively(), [w = GetParam()] { destroyed_by_one_that_tries(w); });
+}
 TEST_P(mcs_mutex_of, destroyed_by_the_last) {
   expect_passes(model::exhaustively(), [w = GetParam()] { destroyed_by_the_last(w); });
 }
@@ -160,7 +254,10 @@ std::vector<model::scenario> all_scenarios() {
   return {{exactly(2, 1), [] { counting(who::threads, 2, 2); }},
           {exactly(2, 1), [] { destroyed_by_the_last(who::foreign); }},
           {exactly(2, 1), [] { counting(who::threads, 3, 1); }},
-          {exactly(1, 1), [] { an_impatient_one(who::threads, 2); }}};
+          {exactly(1, 1), [] { an_impatient_one(who::threads, 2); }},
+          {exactly(2, 1), [] { taken_by_those_that_try(who::threads, 1, 2); }},
+          {exactly(2, 1), [] { destroyed_by_one_that_tries(who::foreign); }},
+          {exactly(2, 1), [] { taken_from_one_behind(who::threads); }}};
 }
 
 TEST(mcs_mutex_weakened, queue) {
@@ -170,16 +267,16 @@ TEST(mcs_mutex_weakened, queue) {
       all_scenarios(),
       {{"mcs_mutex.cpp: mcs_mutex::take_over: cas -> release",
         "it takes back the caller's own mark; where it fails the link is acquired"},
-       {"mcs_mutex.cpp: mcs_mutex::hand_over: cas -> acquire",
+       {"mcs_mutex.cpp: mcs_mutex::offer: cas -> acquire",
         "nobody takes what was freed past waiters who gave up, within these bounds"},
-       {"mcs_mutex.cpp: mcs_mutex::hand_over: cas -> release",
+       {"mcs_mutex.cpp: mcs_mutex::offer: cas -> release",
         "it takes back the mark of a node that was acquired; where it fails the link is"},
        {"mcs_mutex.hpp: let_go::operator: rmw -> acquire", freed},
        {"mcs_mutex.hpp: let_go::operator: rmw -> release", freed},
-       {"mcs_mutex.hpp: mcs_mutex::release: load -> relaxed",
-        "hand_over() reads the link again, and acquires"},
-       {"wait_word.hpp: wait_word::fall_asleep: cas -> release",
-        "who falls asleep learns nothing: what the decision published is acquired by load() after it"}});
+       {"mcs_mutex.hpp: mcs_mutex::release: load -> relaxed", "offer() reads the link again, and acquires"},
+       {"wait_word.hpp: wait_word::fall_asleep: cas -> release", "who falls asleep learns nothing"},
+       {"wait_word.hpp: wait_word::decide: cas -> acquire", "who was woken looks at the offer, which orders"},
+       {"wait_word.hpp: wait_word::load: load -> relaxed", "the same"}});
 }
 TEST(mcs_mutex_bugs, queue) {
   expect_bugs_are_found(all_scenarios(), {"mcs_mutex.cpp: mcs_mutex::enqueue: cas -> unchecked (2)",
@@ -187,7 +284,12 @@ TEST(mcs_mutex_bugs, queue) {
                                           "mcs_mutex.cpp: mcs_mutex::take_over: store -> forgotten",
                                           "mcs_mutex.cpp: mcs_mutex::take_over: cas -> unchecked",
                                           "mcs_mutex.cpp: mcs_mutex::take_over: store -> forgotten (2)",
-                                          "mcs_mutex.cpp: mcs_mutex::hand_over: store -> forgotten",
+                                          "mcs_mutex.cpp: mcs_mutex::offer: store -> forgotten",
+                                          "mcs_mutex.cpp: mcs_mutex::offer_to: store -> forgotten",
+                                          "offer_word.hpp: offer_word::prepare: store -> forgotten",
+                                          "offer_word.hpp: offer_word::publish: store -> forgotten",
+                                          "offer_word.hpp: offer_word::try_take: cas -> unchecked",
+                                          "offer_word.hpp: call_word::stand_by: cas -> unchecked",
                                           "mcs_mutex.hpp: mcs_mutex::take: cas -> unchecked",
                                           "mcs_mutex.hpp: mcs_mutex::release: cas -> unchecked"});
 }

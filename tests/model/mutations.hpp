@@ -150,9 +150,8 @@ inline void expect_every_weakening_is_found(const std::vector<scenario>& scenari
     if (listed != excused.end() && depth() == 0)
       continue;
     const bool is_excused = listed != excused.end();
-    const mutations::verdict v = is_excused
-                                     ? mutations::try_out(weak, deeper, mutations::patience_if_excused)
-                                     : mutations::try_out(weak, scenarios);
+    const mutations::verdict v = is_excused ? mutations::try_out(weak, deeper, mutations::patience_if_excused)
+                                            : mutations::try_out(weak, scenarios);
     executions += v.executions;
     if (v.what == mutations::fate::found) {
       ++found;

@@ -5,6 +5,7 @@
 #include "tests/model/checker/model.hpp"
 #include "tests/model/expect.hpp"
 #include "tests/model/mutations.hpp"
+#include "tests/model/waiter.hpp"
 #include "weft/sync/wait_slot.hpp"
 
 #include <gtest/gtest.h>
@@ -18,34 +19,6 @@ using model::bounds;
 using model::check;
 using model::expect_fails;
 using model::expect_passes;
-
-/// The waiter of the library without a scheduler.
-class model_waiter {
- public:
-  bool notify() noexcept {
-    std::uint32_t expected = 0;
-    if (!state_.cas_strong_acq_rel(expected, 1)) {
-      return false;
-    }
-    model::unpark(thread_);
-    return true;
-  }
-  bool wait(bool timed) noexcept {
-    while (state_.load_acquire() == 0) {
-      std::uint32_t expected = 0;
-      if (!timed) {
-        model::park();
-      } else if (!model::park_timed() && state_.cas_strong_acq_rel(expected, 2)) {
-        return false;
-      }
-    }
-    return true;
-  }
-
- private:
-  const unsigned thread_ = model::self();
-  base::atomic<std::uint32_t> state_{0};
-};
 
 /// The mark of everybody here: odd, and an offer of it differs from a free word.
 constexpr std::uint32_t mark = 5;
@@ -64,11 +37,11 @@ class mutex_in {
     if (sync::is_offered(displaced)) {
       slot_->release(word_);
     }
-    slot_->acquire(word_, mark, [](model_waiter& w) { return w.wait(false); });
+    slot_->acquire(word_, mark, [](model::waiter& w) { return w.wait(false); });
   }
   bool lock_for_a_while() {
     return sync::take_word(word_, mark) ||
-           slot_->acquire(word_, mark, [](model_waiter& w) { return w.wait(true); });
+           slot_->acquire(word_, mark, [](model::waiter& w) { return w.wait(true); });
   }
   bool try_lock() { return sync::try_word(word_, mark); }
   void unlock() {
@@ -89,7 +62,7 @@ class mutex_in {
 
 template <class Fences = sync::slot_fences>
 struct fixture {
-  using slot_type = sync::wait_slot<model_waiter, Fences>;
+  using slot_type = sync::wait_slot<model::waiter, Fences>;
   using mutex = mutex_in<slot_type>;
 
   void add() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parking protocol (weft/sched/parking.hpp, argued in weft/sched/README.md): no interleaving of pushes
+// The parking protocol (weft/park/parking.hpp, argued in weft/park/README.md): no interleaving of pushes
 // and workers that go to sleep loses a wake-up, and none wakes more workers than there is work for. A lost
 // wake-up ends as a deadlock.
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include "tests/model/mutations.hpp"
 #include "weft/base/atomic.hpp"
 #include "weft/os/futex.hpp"
-#include "weft/sched/parking.hpp"
+#include "weft/park/parking.hpp"
 
 namespace {
 
@@ -22,9 +22,9 @@ using weft::model::exhaustively;
 using weft::model::expect_fails;
 using weft::model::expect_passes;
 using weft::model::expect_walks_pass;
-using weft::sched::idle_state;
-using weft::sched::parking_fences;
-using weft::sched::parking_spot;
+using weft::park::idle_state;
+using weft::park::parking_fences;
+using weft::park::parking_spot;
 
 // What sched::pool is to the protocol: units, who sleeps, whom to wake. A slot a unit, so that a push is a
 // plain store.
@@ -52,7 +52,7 @@ class model_pool {
     }
     return true;
   }
-  weft::sched::sleepers& waiting_workers() { return sleepers_; }
+  weft::park::sleepers& waiting_workers() { return sleepers_; }
   // As pool::announce() and pool::wake_one().
   void announce() {
     if (sleepers_.any())
@@ -62,7 +62,7 @@ class model_pool {
 
  private:
   void wake() {
-    if (const weft::sched::waking won = choose_sleeper(servers_)) {
+    if (const weft::park::waking won = choose_sleeper(servers_)) {
       ++wakes;
       won.finish();
     }
@@ -70,7 +70,7 @@ class model_pool {
 
   atomic<int> slots_[4]{};
   const int capacity_;
-  weft::sched::sleepers sleepers_;
+  weft::park::sleepers sleepers_;
   std::vector<parking_spot*> servers_;
 };
 
@@ -95,11 +95,11 @@ struct model_worker {
         break;
       for (model_pool* p : pools) {
         if (p->take()) {
-          weft::sched::leave_search<Fences>(spot, each);
+          weft::park::leave_search<Fences>(spot, each);
           return true;
         }
       }
-      weft::sched::enter_park<Fences>(spot, each);
+      weft::park::enter_park<Fences>(spot, each);
       bool stay = attention.load_relaxed() != 0;
       for (model_pool* p : pools)
         stay = stay || !p->empty();
@@ -112,9 +112,9 @@ struct model_worker {
           weft::os::futex_wait(&spot.word(), parked);
         }
       }
-      weft::sched::leave_park(spot, each);
+      weft::park::leave_park(spot, each);
     }
-    weft::sched::leave_search<Fences>(spot, each);
+    weft::park::leave_search<Fences>(spot, each);
     return false;
   }
 

@@ -427,9 +427,7 @@ inline void swap_and_the_timer(bool calls_off) {
     const seat mine;
     a.await_ticket();
     a.tickets.fetch_add_release(1);
-    b.place.swap_with(a.place, [&] {
-      return !calls_off && b.publish();
-    });
+    b.place.swap_with(a.place, [&] { return !calls_off && b.publish(); });
     if (calls_off) {
       b.tickets.fetch_add_release(1); // for the third one
       notified = a.place.notify();

@@ -457,8 +457,11 @@ TEST(sync_weakened, shared_mutex) {
       {{exactly(2, 1), [] { destroyed_by_the_last(who::threads); }},
        {exactly(2, 1), [] { destroyed_by_the_last(who::foreign); }},
        {exactly(1, 1), [] { writers_and_readers(who::foreign); }}},
-      {{"wait_word.hpp: wait_word::fall_asleep: cas -> release",
-        "who falls asleep learns nothing: what the decision published is acquired by load() after it"}});
+      {{"wait_word.hpp: wait_word::fall_asleep: cas -> release", "who falls asleep learns nothing"},
+       {"wait_word.hpp: wait_word::decide: cas -> acquire", "who was woken takes the lock"},
+       {"wait_word.hpp: wait_word::load: load -> relaxed", "the same"},
+       {"waiter.hpp: waiter::part: rmw -> acquire", "nobody is on the way out when it is destroyed here"},
+       {"waiter.hpp: waiter::part: rmw -> release", "the same"}});
 }
 TEST(sync_weakened, barrier) {
   expect_every_weakening_is_found(

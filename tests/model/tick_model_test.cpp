@@ -58,11 +58,11 @@ void one_signal(int times) {
 void monitor(machine& m, const seen& s) {
   sched::worker& w = m.worker(0);
   while (!s.other_ran) {
-    const std::uint32_t serial = w.user_mode_serial.load_relaxed();
+    const std::uint32_t serial = w.preemption.user_mode_serial.load_relaxed();
     if (serial == 0) {
-      w.tick_flag.store_relaxed(sched::whichever_thread);
-    } else if (w.tick_flag.load_relaxed() != serial) {
-      w.tick_flag.store_relaxed(serial);
+      w.preemption.tick_flag.store_relaxed(sched::whichever_thread);
+    } else if (w.preemption.tick_flag.load_relaxed() != serial) {
+      w.preemption.tick_flag.store_relaxed(serial);
     } else {
       model::interrupt(m.primary, &tick);
     }

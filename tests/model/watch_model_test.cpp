@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The watch (weft/sched/parking.hpp, argued in weft/sched/README.md): no interleaving of events, pushes and
+// The watch (weft/park/parking.hpp, argued in weft/park/README.md): no interleaving of events, pushes and
 // workers that go to sleep leaves an event unseen while a worker sleeps. Such an event ends as a deadlock.
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include "weft/base/atomic.hpp"
 #include "weft/os/doorbell.hpp"
 #include "weft/os/futex.hpp"
-#include "weft/sched/parking.hpp"
+#include "weft/park/parking.hpp"
 
 namespace {
 
@@ -19,9 +19,9 @@ using weft::model::bounds;
 using weft::model::expect_fails;
 using weft::model::expect_passes;
 using weft::model::expect_walks_pass;
-using weft::sched::idle_state;
-using weft::sched::parking_fences;
-using weft::sched::parking_spot;
+using weft::park::idle_state;
+using weft::park::parking_fences;
+using weft::park::parking_spot;
 
 // A place for units or events: a slot each.
 struct slots {
@@ -48,13 +48,13 @@ struct slots {
 // What a group is to the protocol: a pool that all workers serve, an event source, the watch.
 struct model_group {
   slots units;
-  weft::sched::sleepers sleepers;
+  weft::park::sleepers sleepers;
   slots events;
   weft::os::doorbell bell; // rung by the kernel too, when there is an event
-  weft::sched::watch post;
+  weft::park::watch post;
   std::vector<parking_spot*> spots;
 
-  weft::sched::sleepers& waiting_workers() { return sleepers; }
+  weft::park::sleepers& waiting_workers() { return sleepers; }
   [[nodiscard]] bool empty() const { return units.empty(); }
   void announce() {
     if (sleepers.any())
@@ -101,7 +101,7 @@ struct model_worker {
   }
 
   void leave_search() {
-    weft::sched::leave_search<Fences>(spot, [this](auto action) { action(group); });
+    weft::park::leave_search<Fences>(spot, [this](auto action) { action(group); });
     if (hands_on && !group.post.is_kept())
       choose_sleeper(group.spots).finish();
   }
@@ -115,9 +115,9 @@ struct model_worker {
         group.deliver();
       if (group.units.take())
         return leave_search();
-      weft::sched::enter_park<Fences>(spot, each);
-      const bool watched = group.empty() && weft::sched::sleep_with_watch<Fences>(group.post, *this);
-      weft::sched::leave_park(spot, each);
+      weft::park::enter_park<Fences>(spot, each);
+      const bool watched = group.empty() && weft::park::sleep_with_watch<Fences>(group.post, *this);
+      weft::park::leave_park(spot, each);
       if (watched) {
         group.deliver();
         group.post.give_up();

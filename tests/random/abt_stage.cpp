@@ -18,12 +18,10 @@ struct kind {
   bool common; // one pool for all
   bool own;    // pools and schedulers as a user writes them
 };
-constexpr kind kinds[] = {{ABT_SCHED_BASIC, ABT_POOL_FIFO, false, false},
-                          {ABT_SCHED_BASIC, ABT_POOL_FIFO, true, false},
-                          {ABT_SCHED_RANDWS, ABT_POOL_RANDWS, false, false},
-                          {ABT_SCHED_PRIO, ABT_POOL_FIFO, false, false},
-                          {ABT_SCHED_BASIC_WAIT, ABT_POOL_FIFO_WAIT, false, false},
-                          {ABT_SCHED_BASIC, ABT_POOL_FIFO, false, true}};
+constexpr kind kinds[] = {
+    {ABT_SCHED_BASIC, ABT_POOL_FIFO, false, false},           {ABT_SCHED_BASIC, ABT_POOL_FIFO, true, false},
+    {ABT_SCHED_RANDWS, ABT_POOL_RANDWS, false, false},        {ABT_SCHED_PRIO, ABT_POOL_FIFO, false, false},
+    {ABT_SCHED_BASIC_WAIT, ABT_POOL_FIFO_WAIT, false, false}, {ABT_SCHED_BASIC, ABT_POOL_FIFO, false, true}};
 
 // For the destructor of a key, which knows nothing but the value.
 std::atomic<record*> current;

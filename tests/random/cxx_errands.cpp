@@ -367,7 +367,8 @@ void cxx_machine::errand(long n, unsigned way, const counting& f) {
   case 0:
     return parallel_for(0L, n, [&f](long) { f(); });
   case 1:
-    return check(parallel_reduce(0L, n, 0L, [&f](long) { return f(), 1L; }, std::plus<>(), 1L) == n,
+    return check(parallel_reduce(
+                     0L, n, 0L, [&f](long) { return f(), 1L; }, std::plus<>(), 1L) == n,
                  "a reduction over as many ones is not", n);
   case 2:
     return by_callback(n, there, f);

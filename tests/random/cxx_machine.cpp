@@ -3,22 +3,23 @@
 
 namespace weft::random_programs {
 
+// Of a wait with an end: a time that passes, or a stop, may come between the look for a permit and what the
+// place makes of its answer. Then the wait says so, and the permit is taken all the same.
 void place_semaphore::acquire(unsigned way, const std::stop_token& not_stopped) {
+  if (way == 0)
+    return place_.wait_with([this] { return permits_.fetch_sub(1) <= 0; });
+  const bool by_time = way == 1;
   for (;;) {
+    long found = 0;
     bool asked = false;
-    const auto ask = [this, &asked] {
+    const auto ask = [&] {
       asked = true;
-      return permits_.fetch_sub(1) <= 0; // the last that it does: who is let go may be off at once
+      found = permits_.fetch_sub(1);
+      return found <= 0;
     };
-    wait_result how = wait_result::notified;
-    if (way == 0) {
-      place_.wait_with(ask);
-    } else if (way == 1) {
-      how = place_.wait_with_until(ask, sync::deadline_of(impatience));
-    } else {
-      how = place_.wait_with_until(ask, sync::deadline_of(never), not_stopped);
-    }
-    if (how == wait_result::notified)
+    const wait_result how = by_time ? place_.wait_with_until(ask, sync::deadline_of(impatience))
+                                    : place_.wait_with_until(ask, sync::deadline_of(never), not_stopped);
+    if (how == wait_result::notified || found > 0)
       return;
     long waiting = -1;
     if (asked && !permits_.compare_exchange_strong(waiting, 0))

@@ -8,10 +8,9 @@ namespace weft::random_programs {
 
 namespace {
 
-constexpr arrangement arrangements[] = {arrangement::stealing,        arrangement::hierarchical,
-                                        arrangement::one_pool,        arrangement::packing,
-                                        arrangement::pool_per_worker, arrangement::priorities,
-                                        arrangement::custom};
+constexpr arrangement arrangements[] = {
+    arrangement::stealing,        arrangement::hierarchical, arrangement::one_pool, arrangement::packing,
+    arrangement::pool_per_worker, arrangement::priorities,   arrangement::custom};
 // `own`: pools and schedulers as a user writes them.
 struct side {
   order sequence;

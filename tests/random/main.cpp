@@ -68,9 +68,12 @@ struct fault {
 };
 // Of some 80 instructions; the time allows no better where each failure is a hang. A program releases little,
 // and more often than it must.
-constexpr fault faults[] = {{"lock", sabotage::lock, 50, 25},       {"release", sabotage::release, 3, 60},
-                            {"key", sabotage::key, 50, 15},         {"place", sabotage::place, 2, 60},
-                            {"hand_over", sabotage::hand_over, 20, 15}, {"nest", sabotage::nest, 20, 15},
+constexpr fault faults[] = {{"lock", sabotage::lock, 50, 25},
+                            {"release", sabotage::release, 3, 60},
+                            {"key", sabotage::key, 50, 15},
+                            {"place", sabotage::place, 2, 60},
+                            {"hand_over", sabotage::hand_over, 20, 15},
+                            {"nest", sabotage::nest, 20, 15},
                             {"errand", sabotage::errand, 20, 15}};
 
 sabotage sabotage_of(const std::string& name) {

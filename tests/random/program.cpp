@@ -10,12 +10,12 @@ namespace weft::random_programs {
 namespace {
 
 constexpr const char* op_names[op_count] = {
-    "add",      "compute",  "yield",   "sleep",      "give_way",    "set_key",   "get_key",
-    "move",     "call",     "post",    "fork",       "group",       "hand_over", "nest",
-    "errand",   "time_out", "lock",    "try_lock",   "share",       "permit",    "handle",
-    "keep",     "release",  "acquire", "count_down", "wait",        "arrive",    "set",
-    "get",      "send",     "receive", "raise",      "spin",        "stop",      "await_stop",
-    "resume",   "suspend",  "spawn",   "join",       "cancel",      "ask_to_move", "exit"};
+    "add",    "compute",  "yield",   "sleep",      "give_way", "set_key",     "get_key",
+    "move",   "call",     "post",    "fork",       "group",    "hand_over",   "nest",
+    "errand", "time_out", "lock",    "try_lock",   "share",    "permit",      "handle",
+    "keep",   "release",  "acquire", "count_down", "wait",     "arrive",      "set",
+    "get",    "send",     "receive", "raise",      "spin",     "stop",        "await_stop",
+    "resume", "suspend",  "spawn",   "join",       "cancel",   "ask_to_move", "exit"};
 
 void write(std::ostream& out, const code& c, unsigned depth) {
   const std::string indent(2 + 2 * depth, ' ');

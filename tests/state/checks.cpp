@@ -176,6 +176,7 @@ void check_thread_locals(course& c, unsigned who, unsigned round) {
     c.check(read_mine() == value && owner_of_block() == owner,
             "a thread-local variable of one's own, across a migration");
   } else if (c.changes_kernel_thread) {
+    const no_preemption between; // its worker may have gone to another kernel thread when it is back
     c.check(owner_of_block() == ::gettid(), "thread-local variables are those of the kernel thread");
   }
 }

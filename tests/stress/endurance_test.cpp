@@ -18,10 +18,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr set_up set_ups[] = {
-    {arrangement::stealing, 2},        {arrangement::hierarchical, 4},    {arrangement::one_pool, 3},
-    {arrangement::packing, 2},         {arrangement::pool_per_worker, 4}, {arrangement::priorities, 4},
-    {arrangement::pool_per_worker, 1}, {arrangement::stealing, 8}};
+constexpr set_up set_ups[] = {{arrangement::stealing, 2},        {arrangement::hierarchical, 4},
+                              {arrangement::one_pool, 3},        {arrangement::packing, 2},
+                              {arrangement::pool_per_worker, 4}, {arrangement::priorities, 4},
+                              {arrangement::pool_per_worker, 1}, {arrangement::stealing, 8}};
 
 // Descriptors and kernel threads are exact. The rest has a play that does not depend on how long it takes:
 // caches of malloc's and of ours, which are as large as the largest crowd so far.

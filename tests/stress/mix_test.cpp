@@ -33,15 +33,12 @@ TEST_P(mix, keeps_its_invariants) {
   EXPECT_GT(w.steps.load(), 100);
 }
 
-INSTANTIATE_TEST_SUITE_P(set_ups, mix,
-                         ::testing::Values(std::tuple(arrangement::stealing, 1u),
-                                           std::tuple(arrangement::stealing, 2u),
-                                           std::tuple(arrangement::stealing, 8u),
-                                           std::tuple(arrangement::hierarchical, 4u),
-                                           std::tuple(arrangement::one_pool, 4u),
-                                           std::tuple(arrangement::pool_per_worker, 1u),
-                                           std::tuple(arrangement::pool_per_worker, 4u),
-                                           std::tuple(arrangement::priorities, 4u)));
+INSTANTIATE_TEST_SUITE_P(
+    set_ups, mix,
+    ::testing::Values(std::tuple(arrangement::stealing, 1u), std::tuple(arrangement::stealing, 2u),
+                      std::tuple(arrangement::stealing, 8u), std::tuple(arrangement::hierarchical, 4u),
+                      std::tuple(arrangement::one_pool, 4u), std::tuple(arrangement::pool_per_worker, 1u),
+                      std::tuple(arrangement::pool_per_worker, 4u), std::tuple(arrangement::priorities, 4u)));
 
 // Workers come and go under load.
 TEST(mix_resized, workers_come_and_go) {

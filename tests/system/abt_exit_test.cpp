@@ -157,9 +157,9 @@ WEFT_SCENARIO(abt_exit_while_streams_work) {
 TEST(exit_of_streams, with_its_code_while_they_work) {
   for (const char* who : {"return", "exit", "ult", "ult_elsewhere", "foreign"}) {
     for (int i = 0; i < 10; ++i) {
-      const auto result = weft::tests::run(
-          "abt_exit_while_streams_work",
-          {.environment = {}, .limit = std::chrono::seconds(20), .argument = who});
+      const auto result =
+          weft::tests::run("abt_exit_while_streams_work",
+                           {.environment = {}, .limit = std::chrono::seconds(20), .argument = who});
       ASSERT_EQ(result.exit_code, 7) << who << ": " << result.describe();
     }
   }
@@ -185,7 +185,8 @@ WEFT_SCENARIO(abt_exit_beside_a_group) {
         }
       }).detach();
     }
-  }).join();
+  })
+      .join();
   user_start();
   return 7;
 }

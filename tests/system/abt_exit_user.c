@@ -36,7 +36,9 @@ static void hold(void* unused) {
   must(ABT_mutex_unlock(mutex));
 }
 
-static void count(void* counter) { ++*(int*)counter; }
+static void count(void* counter) {
+  ++*(int*)counter;
+}
 
 void user_start(void) {
   must(ABT_init(0, NULL));
@@ -68,7 +70,9 @@ void user_end(void) {
   fflush(stdout);
 }
 
-void user_end_by_destructor(void) { ends_by_destructor = 1; }
+void user_end_by_destructor(void) {
+  ends_by_destructor = 1;
+}
 
 __attribute__((destructor)) static void at_unload(void) {
   if (ends_by_destructor)

@@ -136,6 +136,20 @@ TEST(configuration, every_bad_value_is_said_once_and_the_default_stays) {
   }
 }
 
+// Each once; what tests and examples read is no mistake.
+TEST(configuration, a_variable_that_nobody_reads_is_named) {
+  const auto result = weft::tests::run("use_a_little", {.environment = {{"WEFT_WORKER", "2"},
+                                                                        {"WEFT_", "x"},
+                                                                        {"WEFT_PREEMPTION_INTERVALL", "1"},
+                                                                        {"WEFT_STRESS_SECONDS", "1"},
+                                                                        {"WEFTY", "1"}},
+                                                        .argument = ""});
+  EXPECT_EQ(result.exit_code, 0) << result.describe();
+  for (const char* const name : {"WEFT_WORKER;", "WEFT_;", "WEFT_PREEMPTION_INTERVALL;"})
+    EXPECT_EQ(lines_with(result.output, std::string("variable ") + name), 1u) << result.describe();
+  EXPECT_EQ(lines_with(result.output, ""), 4u) << result.describe(); // those, and "workers"
+}
+
 TEST(configuration, a_trace_is_written_and_is_json) {
   const auto path =
       std::filesystem::temp_directory_path() / ("weft-trace-" + std::to_string(::getpid()) + ".json");

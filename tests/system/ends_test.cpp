@@ -50,8 +50,7 @@ WEFT_SCENARIO(exit_in_a_loop) {
     return i;
   };
   if (bad < 100) {
-    weft::parallel_for(
-        0, 64, [&](int i) { body(i); }, 1);
+    weft::parallel_for(0, 64, [&](int i) { body(i); }, 1);
   } else {
     weft::thread([&] { weft::parallel_reduce(0, 64, 0, body, std::plus<>(), 1); }).join();
   }

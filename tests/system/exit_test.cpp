@@ -263,6 +263,27 @@ WEFT_SCENARIO(terminate_joinable) {
   }
   return 0;
 }
+WEFT_SCENARIO(terminate_with_name) {
+  weft::thread({.name = "the-thrower"}, [] { throw std::runtime_error("the reason"); }).join();
+  return 0;
+}
+WEFT_SCENARIO(terminate_in_tasklet) {
+  weft::tasklet([] { throw std::runtime_error("the reason"); }).join();
+  return 0;
+}
+// A name, or the function where there is none; the C++ run time's own words come after it.
+TEST(exit_, an_uncaught_exception_names_its_thread) {
+  const auto named = weft::tests::run("terminate_with_name");
+  EXPECT_EQ(named.signal, SIGABRT) << named.describe();
+  EXPECT_TRUE(named.contains("an exception that nobody catches, in thread \"the-thrower\""))
+      << named.describe();
+  EXPECT_TRUE(named.contains("the reason")) << named.describe();
+  const auto unnamed = weft::tests::run("terminate_in_tasklet");
+  EXPECT_EQ(unnamed.signal, SIGABRT) << unnamed.describe();
+  EXPECT_TRUE(unnamed.contains("in tasklet")) << unnamed.describe();
+  EXPECT_TRUE(unnamed.contains("terminate_in_tasklet")) << unnamed.describe();
+}
+
 TEST(exit_, an_uncaught_exception_prints_and_aborts) {
   for (const char* name : {"terminate_by_exception", "terminate_by_runtime_error", "terminate_joinable"}) {
     const auto result = weft::tests::run(name);

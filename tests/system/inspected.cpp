@@ -138,6 +138,22 @@ void calls() {
   stay();
 }
 
+// Who waits in system calls: threads that have left their worker, and a tasklet that keeps it.
+void kernel_calls() {
+  ::setenv("WEFT_LEAVE", "always", 1);
+  weft::runtime::start({.workers = 1});
+  static int ends[2];
+  if (::pipe(ends) != 0)
+    std::abort();
+  const auto read_one = [] {
+    char byte;
+    static_cast<void>(::read(ends[0], &byte, 1));
+  };
+  weft::thread reads = start("reads", read_one);
+  weft::tasklet keeps(read_one);
+  stay();
+}
+
 // Threads that each hold a mutex and want the next one's.
 template <class Mutex>
 void deadlock() {
@@ -264,6 +280,8 @@ int main(int count, char** arguments) {
     states();
   if (std::strcmp(which, "calls") == 0)
     calls();
+  if (std::strcmp(which, "kernel") == 0)
+    kernel_calls();
   if (std::strcmp(which, "deadlock") == 0)
     deadlock<weft::mutex>();
   if (std::strcmp(which, "recursive") == 0)
@@ -284,7 +302,8 @@ int main(int count, char** arguments) {
     return busy();
   std::fprintf(
       stderr,
-      "usage: %s states|calls|deadlock|recursive|MCS mutex|shared mutex|hosted|forked|inherited|many|busy\n",
+      "usage: %s states|calls|kernel|deadlock|recursive|MCS mutex|shared mutex|hosted|forked|inherited|many|"
+      "busy\n",
       arguments[0]);
   return 2;
 }

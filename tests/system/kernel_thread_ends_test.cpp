@@ -89,7 +89,8 @@ void leave_threads_behind() {
   weft::thread([] { // whose timer is worker 0's
     weft::this_thread::sleep_for(5ms);
     ++computed;
-  }).detach();
+  })
+      .detach();
 }
 
 // The process ends by itself, and successfully, after the last thread.
@@ -171,9 +172,9 @@ const char* name_of(preemption kind) {
 class kernel_thread_ends : public ::testing::TestWithParam<preemption> {
  protected:
   static weft::tests::outcome of(const char* scenario) {
-    return weft::tests::run(scenario, {.environment = {},
-                                       .limit = 60s,
-                                       .argument = std::to_string(static_cast<unsigned>(GetParam()))});
+    return weft::tests::run(
+        scenario,
+        {.environment = {}, .limit = 60s, .argument = std::to_string(static_cast<unsigned>(GetParam()))});
   }
 };
 INSTANTIATE_TEST_SUITE_P(each, kernel_thread_ends,

@@ -128,7 +128,8 @@ TEST(preemption, with_one_donor_a_second_thread_goes_on_and_is_counted) {
   expect_success("the_second_has_none_to_borrow", preemption::own_tls, {{"WEFT_PREEMPTION_DONORS", "1"}});
 }
 
-// bound_tls needs one for each: the second is refused, and can be had when the first has ended.
+// bound_tls needs one for each, where blocks cannot be made: the second is refused, and can be had when the
+// first has ended.
 WEFT_SCENARIO(two_bound_with_one_to_lend) {
   if (!weft::can_preempt(preemption::bound_tls))
     return cannot;
@@ -151,7 +152,8 @@ WEFT_SCENARIO(two_bound_with_one_to_lend) {
   return 0;
 }
 TEST(preemption, with_one_donor_a_second_bound_thread_is_refused) {
-  expect_success("two_bound_with_one_to_lend", preemption::bound_tls, {{"WEFT_PREEMPTION_DONORS", "1"}});
+  expect_success("two_bound_with_one_to_lend", preemption::bound_tls,
+                 {{"WEFT_PREEMPTION_DONORS", "1"}, {"WEFT_PREEMPTION_BLOCKS", "donors"}});
 }
 
 // --- another signal ---

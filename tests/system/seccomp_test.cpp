@@ -35,22 +35,47 @@ struct system_call {
   unsigned number;
   bool always = true; // it is made in every run of the test
 };
-#define WEFT_CALL(name)                                                                                      \
-  { #name, SYS_##name }
-#define WEFT_CALL_AT_TIMES(name)                                                                             \
-  { #name, SYS_##name, false }
+#define WEFT_CALL(name) {#name, SYS_##name}
+#define WEFT_CALL_AT_TIMES(name) {#name, SYS_##name, false}
 
 // What the C library, the test and Weft without preemption need, and more of the kind.
 constexpr system_call calls_of_all[] = {
-    WEFT_CALL(read),           WEFT_CALL(write),      WEFT_CALL(openat),      WEFT_CALL(close),
-    WEFT_CALL(newfstatat),     WEFT_CALL(lseek),      WEFT_CALL(getdents64),  WEFT_CALL(access),
-    WEFT_CALL(ioctl),          WEFT_CALL(pipe2),      WEFT_CALL(mmap),        WEFT_CALL(munmap),
-    WEFT_CALL(mprotect),       WEFT_CALL(madvise),    WEFT_CALL(brk),         WEFT_CALL(membarrier),
-    WEFT_CALL(clone3),         WEFT_CALL(rseq),       WEFT_CALL(futex),       WEFT_CALL(set_robust_list),
-    WEFT_CALL(exit),           WEFT_CALL(exit_group), WEFT_CALL(getpid),      WEFT_CALL(gettid),
-    WEFT_CALL(prctl),          WEFT_CALL(getrandom),  WEFT_CALL(prlimit64),   WEFT_CALL(sched_getaffinity),
-    WEFT_CALL(sched_yield),    WEFT_CALL(sigaltstack), WEFT_CALL(rt_sigaction), WEFT_CALL(rt_sigprocmask),
-    WEFT_CALL(clock_nanosleep), WEFT_CALL(sched_getattr), WEFT_CALL(sched_setattr), WEFT_CALL(fstat),
+    WEFT_CALL(read),
+    WEFT_CALL(write),
+    WEFT_CALL(openat),
+    WEFT_CALL(close),
+    WEFT_CALL(newfstatat),
+    WEFT_CALL(lseek),
+    WEFT_CALL(getdents64),
+    WEFT_CALL(access),
+    WEFT_CALL(ioctl),
+    WEFT_CALL(pipe2),
+    WEFT_CALL(mmap),
+    WEFT_CALL(munmap),
+    WEFT_CALL(mprotect),
+    WEFT_CALL(madvise),
+    WEFT_CALL(brk),
+    WEFT_CALL(membarrier),
+    WEFT_CALL(clone3),
+    WEFT_CALL(rseq),
+    WEFT_CALL(futex),
+    WEFT_CALL(set_robust_list),
+    WEFT_CALL(exit),
+    WEFT_CALL(exit_group),
+    WEFT_CALL(getpid),
+    WEFT_CALL(gettid),
+    WEFT_CALL(prctl),
+    WEFT_CALL(getrandom),
+    WEFT_CALL(prlimit64),
+    WEFT_CALL(sched_getaffinity),
+    WEFT_CALL(sched_yield),
+    WEFT_CALL(sigaltstack),
+    WEFT_CALL(rt_sigaction),
+    WEFT_CALL(rt_sigprocmask),
+    WEFT_CALL(clock_nanosleep),
+    WEFT_CALL(sched_getattr),
+    WEFT_CALL(sched_setattr),
+    WEFT_CALL(fstat),
 };
 // The guide's list.
 constexpr system_call calls_of_preemption[] = {
@@ -159,9 +184,33 @@ WEFT_SCENARIO(filtered_and_cooperative) {
   return 0;
 }
 
-// So what is listed is what preemption adds.
+WEFT_SCENARIO(filtered_and_leaving) {
+  if (!weft::can_preempt(preemption::own_kernel_thread) || !install_filter("", true))
+    return cannot;
+  require(weft::runtime::start({.workers = 1}), "start");
+  int ends[2];
+  require(::pipe(ends) == 0, "pipe");
+  weft::thread writes([&ends] { require(::write(ends[1], "x", 1) == 1, "write"); });
+  char c = 0;
+  require(::read(ends[0], &c, 1) == 1, "read");
+  writes.join();
+  require(weft::preempt::counts().threads_left != 0, "main has left its worker");
+  require(weft::runtime::stop(), "stop");
+  return 0;
+}
+
+// So what is listed is what preemption adds, and leaving.
 TEST(seccomp, without_the_list_cooperative_threads_work) {
-  const auto result = weft::tests::run("filtered_and_cooperative");
+  const auto result = weft::tests::run("filtered_and_cooperative",
+                                       {.environment = {{"WEFT_LEAVE", "never"}}, .argument = ""});
+  if (result.exit_code == cannot)
+    GTEST_SKIP() << "not on this machine";
+  EXPECT_EQ(result.exit_code, 0) << result.describe();
+}
+
+TEST(seccomp, with_the_list_they_leave_their_worker) {
+  const auto result =
+      weft::tests::run("filtered_and_leaving", {.environment = {{"WEFT_LEAVE", "always"}}, .argument = ""});
   if (result.exit_code == cannot)
     GTEST_SKIP() << "not on this machine";
   EXPECT_EQ(result.exit_code, 0) << result.describe();

@@ -144,7 +144,7 @@ void event_source() {
 }
 // Its handler ends the program.
 void handler() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = [](int) {
     if (::write(1, "done\n", 5) == 5)
       ::_exit(0);

@@ -477,6 +477,17 @@ TEST_F(trace_tool, a_folder_that_others_may_enter_is_not_used) {
   EXPECT_EQ(sockets(), 0u);
 }
 
+TEST_F(trace_tool, says_its_version_and_what_it_can) {
+  const said version = shell(std::string(WEFT_TOOL) + " --version");
+  EXPECT_EQ(version.exit_code, 0);
+  EXPECT_EQ(version.text, "weft " WEFT_VERSION "\n");
+  const said help = shell(std::string(WEFT_TOOL) + " --help");
+  EXPECT_EQ(help.exit_code, 0);
+  for (const char* const command : {"ps", "trace"})
+    EXPECT_TRUE(help.contains(command)) << help.text;
+  EXPECT_NE(shell(std::string(WEFT_TOOL) + " no_such_command").exit_code, 0);
+}
+
 TEST_F(trace_tool, refuses_files_that_are_no_traces) {
   const std::string path = folder_ / "garbage.weft";
   std::ofstream(path) << std::string(4096, 'x');

@@ -129,9 +129,14 @@ struct use {
   unsigned rounds;
 };
 constexpr use uses[] = {
-    {"mutex", &use_mutex, 200},           {"stdio", &use_stdio, 200},   {"malloc", &use_malloc, 400},
-    {"static_guard", &use_static, 32},    {"fork", &use_fork, 20},      {"pipe", &use_pipe, 20},
-    {"getaddrinfo", &use_getaddrinfo, 50}, {"dlopen", &use_dlopen, 100},
+    {"mutex", &use_mutex, 200},
+    {"stdio", &use_stdio, 200},
+    {"malloc", &use_malloc, 400},
+    {"static_guard", &use_static, 32},
+    {"fork", &use_fork, 20},
+    {"pipe", &use_pipe, 20},
+    {"getaddrinfo", &use_getaddrinfo, 50},
+    {"dlopen", &use_dlopen, 100},
     {"join_kernel_thread", &use_join, 30},
 };
 

@@ -38,7 +38,9 @@ std::size_t kernel_threads_if(Predicate counts) {
 }
 
 // The one that sees to timers begins with the first of them and stays while there is any group.
-inline bool sees_to_timers(std::string_view name) { return name == "weft-time"; }
+inline bool sees_to_timers(std::string_view name) {
+  return name == "weft-time";
+}
 
 // Of Weft's, but for that one. A sanitizer may have some of its own.
 inline std::size_t weft_kernel_threads() {

@@ -31,10 +31,10 @@ struct thread_state {
   const std::function<void()>* body = nullptr;
   thread_memory memory;
   thread_status status = thread_status::unused;
-  bool yielded = false; ///< spins: others first
-  bool timed = false;   ///< blocked, but may give up
-  bool woken = false;   ///< what ended the block was not a time-out
-  bool token = false;   ///< of park()
+  bool yielded = false;                       ///< spins: others first
+  bool timed = false;                         ///< blocked, but may give up
+  bool woken = false;                         ///< what ended the block was not a time-out
+  bool token = false;                         ///< of park()
   const void* failed_without_cause = nullptr; ///< where its last compare-and-swap did so
   view token_view;
   const void* waits_on = nullptr; ///< address of the futex
@@ -42,7 +42,7 @@ struct thread_state {
   std::uint64_t ticket = 0;       ///< order of arrival at a futex
   void (*handler)() = nullptr;    ///< an interrupt that has not been taken yet
   std::array<void*, 4> words{};   ///< of engine::thread_words_, while it does not run
-  const char* stance = nullptr; ///< how deep on its stack it stood when it came into the engine
+  const char* stance = nullptr;   ///< how deep on its stack it stood when it came into the engine
   // For merging: README.md.
   std::uint64_t round = 0;      ///< what it has done and found since its last relax()
   std::uint64_t last_round = 0; ///< between the two before
@@ -181,7 +181,7 @@ class engine {
   std::string reason_;
   seen_states seen_;
   views_told_apart views_;
-  location_names names_{}; // of the locations of memory_
+  location_names names_{};                          // of the locations of memory_
   std::vector<char, host_allocator<char>> statics_; // what stood in static variables at first
   jmp_buf host_;
   address_table<location_index> locations_;

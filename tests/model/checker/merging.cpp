@@ -55,9 +55,8 @@ void engine::tell_views_apart() noexcept {
     for (unsigned id = 0; id < count_; ++id)
       views_.note(id, r.read_clock[id]);
   });
-  locations_.each([this](const void*, const location_index& l) {
-    views_.note(l.constructor, l.constructor_clock);
-  });
+  locations_.each(
+      [this](const void*, const location_index& l) { views_.note(l.constructor, l.constructor_clock); });
   views_.rank();
 }
 

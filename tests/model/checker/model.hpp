@@ -23,8 +23,8 @@ struct options {
   std::uint64_t random_executions = 0;      ///< > 0: so many random walks instead
   /// Depth-first: stop an execution in a state that has been met before (README.md, "Merging").
   bool merge = false;
-  std::uint64_t max_states = 20'000'000;    ///< merging: stop here, incomplete
-  std::uint64_t seed = 1;                   ///< of the random walks; printed on failure
+  std::uint64_t max_states = 20'000'000; ///< merging: stop here, incomplete
+  std::uint64_t seed = 1;                ///< of the random walks; printed on failure
 };
 
 struct result {
@@ -32,8 +32,8 @@ struct result {
   bool complete = false; ///< every execution within the bounds has been run
   std::uint64_t executions = 0;
   std::uint64_t states = 0; ///< of which some were stopped, if merging
-  std::string reason; ///< of the failure
-  std::string report; ///< the failing schedule, one operation a line
+  std::string reason;       ///< of the failure
+  std::string report;       ///< the failing schedule, one operation a line
 };
 
 /// Runs `body` in all executions that the options allow, until one fails. `body` runs as model thread 0,

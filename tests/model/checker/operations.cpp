@@ -94,8 +94,8 @@ namespace {
 
 /// The ways a compare-and-swap may end other than by looking at the newest store: failing without cause if
 /// weak (0 stores back), and failing on an older store that differs.
-unsigned other_outcomes(engine& machine, const void* address, int location,
-                        const cas_request& request, std::array<unsigned, 16>& stores_back) {
+unsigned other_outcomes(engine& machine, const void* address, int location, const cas_request& request,
+                        std::array<unsigned, 16>& stores_back) {
   unsigned count = 0;
   // Where nothing else bounds it, not twice in a row, or a loop would never end.
   if (request.weak && machine.shared().peek(location) == request.expected &&

@@ -9,7 +9,9 @@
 #include "weft/os/kernel_thread.hpp"
 #include "weft/os/mapping.hpp"
 #include "weft/os/signal.hpp"
+#include "weft/park/watcher_rest.hpp"
 #include "weft/sched/group.hpp"
+#include "weft/sched/leaving.hpp"
 #include "weft/sched/priority.hpp"
 #include "weft/sched/worker.hpp"
 
@@ -120,6 +122,9 @@ int advise_no_huge(void*, std::size_t) noexcept {
 std::size_t signal_stack_bytes(std::size_t) noexcept {
   return 32 << 10;
 }
+void sleep_ns(std::int64_t) noexcept {
+  model::relax();
+}
 pid_t this_kernel_thread_id() noexcept {
   return static_cast<pid_t>(model::self()) + 1;
 }
@@ -157,6 +162,13 @@ void owned_fifo::do_forget() {} // for fork()
 void owned_ordered::do_forget() {}
 void shared_pool::do_forget() {}
 void group::primary_stays(worker&) noexcept {} // there is no primary thread
+void group::primary_has_left() noexcept {}
+void primary_comes_back() noexcept {}
+descriptor& group::primary_unit() noexcept {
+  static constinit descriptor none{};
+  return none;
+}
+constinit park::watcher_rest rest_of_monitor; // of the monitor, which is not here
 void group::adopt(descriptor&) const noexcept {
   not_modelled("a group that adopts");
 }

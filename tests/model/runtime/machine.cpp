@@ -2,10 +2,13 @@
 #include "tests/model/runtime/machine.hpp"
 
 #include "weft/sched/group.hpp"
+#include "weft/sched/leaving.hpp"
 #include "weft/sched/scheduler.hpp"
 #include "weft/sched/timer_queue.hpp"
+#include "weft/sched/user_mode_rooms.hpp"
 
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <sched.h>
 #include <utility>
@@ -78,10 +81,10 @@ bare_worker::bare_worker(unsigned number) {
   sched::worker& w = *worker_;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
-  refer(w, offsetof(sched::worker, timer_lease) + sizeof w.timer_lease, no_timers());
+  refer(w, offsetof(sched::worker, timing) + sizeof w.timing.lease, no_timers());
   refer(w, offsetof(sched::worker, number) - sizeof(void*), *reinterpret_cast<sched::group*>(no_group));
 #pragma GCC diagnostic pop
-  check(&w.timers == &no_timers() && static_cast<void*>(&w.owner_group) == no_group,
+  check(&w.timing.queue == &no_timers() && static_cast<void*>(&w.owner_group) == no_group,
         "references of a worker stand elsewhere");
   const_cast<unsigned&>(w.number) = number;
   ::new (static_cast<void*>(&w.local)) sched::owned_fifo;
@@ -91,13 +94,13 @@ bare_worker::bare_worker(unsigned number) {
   w.current = &w.loop_unit;
   w.loop = &w.base;
   w.budget = sched::decision_budget;
-  w.affinity = affinity_of_process();
-  w.home = std::make_unique<sched::carrier>();
-  w.home->prepare_home();
+  w.carried.affinity = affinity_of_process();
+  w.carried.home = std::make_unique<sched::carrier>();
+  w.carried.home->prepare_home();
 }
 
 bare_worker::~bare_worker() {
-  worker_->home.reset();
+  worker_->carried.home.reset();
   worker_->main_scheduler.reset();
   worker_->local.~owned_fifo();
   ::operator delete(worker_, std::align_val_t{alignof(sched::worker)});
@@ -135,6 +138,7 @@ machine::~machine() {
 }
 
 sched::carrier* machine::lend() noexcept {
+  const std::scoped_lock held(lock_);
   sched::carrier* const c = free_;
   if (c != nullptr)
     free_ = std::exchange(c->next, nullptr);
@@ -142,6 +146,7 @@ sched::carrier* machine::lend() noexcept {
 }
 
 void machine::take_back(sched::carrier* first) noexcept {
+  const std::scoped_lock held(lock_);
   while (first != nullptr) {
     sched::carrier* const next = std::exchange(first->next, free_);
     free_ = first;
@@ -154,8 +159,9 @@ void machine::add(sched::preemption kind, std::function<void()> body) {
   made->body = std::move(body);
   made->stack = take_stack();
   unit::initialise(made->unit, operations_of_jobs, pool_.get(), unit::kind_thread);
-  sched::user_mode::attach(made->unit, kind);
-  ++left_;
+  if (kind != sched::preemption::none)
+    sched::user_mode::attach(made->unit, kind);
+  left_.fetch_add_relaxed(1);
   pool_->push(made->unit);
   jobs_.push_back(std::move(made));
 }
@@ -175,16 +181,15 @@ void machine::run() {
 
 // As set_here() and group::kernel_thread_main().
 void machine::live_at_home(sched::worker& w) {
-  w.home->describe_this_kernel_thread();
-  w.home->take_aboard(w);
+  w.carried.home->describe_this_kernel_thread();
+  w.carried.home->take_aboard(w);
   loop(w);
-  if (w.on != w.home.get())
-    sched::move_worker(w, *w.home);
+  sched::go_home(w);
   sched::carrier::put_ashore();
 }
 
 void machine::loop(sched::worker& w) {
-  while (left_ != 0) {
+  while (left_.load_relaxed() != 0) {
     unit::descriptor* u = std::exchange(w.handed, nullptr);
     if (u == nullptr)
       u = pick(w);
@@ -232,11 +237,18 @@ void machine::enter(void* argument) {
   };
   const start s = *static_cast<start*>(argument);
   s.which->unit.operations->run(s.which->unit);
+  sched::come_back_if_away();
   sched::worker& w = sched::here();
   s.which->unit.state.finish();
-  --s.self->left_;
+  s.self->left_.fetch_sub_relaxed(1);
   w.current = &w.loop_unit;
   arch::restore(*w.loop);
+}
+
+bool leave_here() {
+  sched::worker_front& front = sched::here();
+  return (front.attention.load_relaxed() & (sched::not_a_worker | sched::user_code)) == 0 &&
+         sched::leave_worker(static_cast<sched::worker&>(front));
 }
 
 void on_tick(bool in_call) {
@@ -263,3 +275,15 @@ void on_tick(bool in_call) {
 }
 
 } // namespace weft::model::runtime
+
+namespace weft::sched {
+
+void* take_user_mode_room() noexcept {
+  void* const room = ::operator new(sizeof(user_mode), std::nothrow);
+  return room != nullptr ? std::memset(room, 0, sizeof(user_mode)) : nullptr;
+}
+void give_user_mode_room(void* room) noexcept {
+  ::operator delete(room);
+}
+
+} // namespace weft::sched

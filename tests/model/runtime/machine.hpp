@@ -6,6 +6,7 @@
 #pragma once
 
 #include "tests/model/checker/model.hpp"
+#include "weft/base/spin_lock.hpp"
 #include "weft/sched/carrier.hpp"
 #include "weft/sched/pool.hpp"
 #include "weft/sched/user_mode.hpp"
@@ -18,7 +19,7 @@
 
 namespace weft::model::runtime {
 
-/// A preemptible thread.
+/// A preemptible thread, or a cooperative one.
 struct job {
   unit::descriptor unit{};
   std::function<void()> body;
@@ -72,14 +73,19 @@ class machine final : public sched::carrier_lender {
   std::shared_ptr<sched::pool> pool_;
   std::vector<std::unique_ptr<bare_worker>> workers_;
   std::vector<std::unique_ptr<sched::carrier>> spares_;
+  base::spin_lock lock_; // of `free_`, as of the shipped list of spares: who gives one back need be no worker
   sched::carrier* free_ = nullptr;
   std::vector<std::unique_ptr<job>> jobs_;
-  unsigned left_ = 0; // threads that have not ended; the checker runs one model thread at a time
+  base::atomic<unsigned> left_{0}; // threads that have not ended: who waits for work looks again when one has
 };
 
 /// The handler of ticks (on_tick() in weft/preempt/ticks.cpp), on the kernel thread that it has interrupted.
 /// `in_call`: the thread was in a system call.
 void on_tick(bool in_call = false);
+
+/// The same of a cooperative thread that waits in the kernel: it leaves its worker, if that has a kernel
+/// thread to go to.
+bool leave_here();
 
 /// In user mode: the worker below, null where the thread is away.
 inline sched::worker* worker_below() noexcept {

@@ -83,7 +83,7 @@ void seat::take_worker() {
   auto* const front = ::new (static_cast<void*>(bytes)) sched::worker_front;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
-  refer(bytes, offsetof(sched::worker, timer_lease) + sizeof(sched::timer_queue::lease), no_timers);
+  refer(bytes, offsetof(sched::worker, timing) + sizeof(sched::timer_queue::lease), no_timers);
   refer(bytes, offsetof(sched::worker, number) - sizeof(void*), no_group);
 #pragma GCC diagnostic pop
   front->attention.store_relaxed(0);

@@ -121,7 +121,9 @@ TEST_P(captures_test, threads_and_tasklets) {
     expect_gone_after_join<thread_of<technique_id::c_full>>("thread_of::join()");
     expect_gone_after_join<tasklet>("tasklet::join()");
     captures c;
-    { const jthread t(c.give()); }
+    {
+      const jthread t(c.give());
+    }
     c.expect_gone("~jthread()");
     thread with_arguments([](const holder<1>&, int) {}, c.give(), 3);
     while (!with_arguments.try_join_for(std::chrono::milliseconds(1))) {
@@ -147,14 +149,12 @@ TEST_P(captures_test, forks_and_loops) {
       auto forgotten = fork([held = c.give()] { return held; }); // the result holds it too
     }
     c.expect_gone("a fork that nobody joined");
-    parallel_for(
-        0, 64, [held = c.give()](int) { const auto copy = held; }, 1);
+    parallel_for(0, 64, [held = c.give()](int) { const auto copy = held; }, 1);
     c.expect_gone("parallel_for()");
     const auto both = [](std::shared_ptr<resource> a, const std::shared_ptr<resource>& b) {
       return b != nullptr ? b : a;
     };
-    parallel_reduce(
-        0, 64, std::shared_ptr<resource>(), [&](int) { return c.give().held; }, both, 1);
+    parallel_reduce(0, 64, std::shared_ptr<resource>(), [&](int) { return c.give().held; }, both, 1);
     c.expect_gone("parallel_reduce()");
   }
 }

@@ -38,7 +38,7 @@ void beat() {
 
 bool somebody_sleeps() {
   for (unsigned i = 0; i < runtime::worker_count(); ++i) {
-    if (sched::default_group().member(i).timers.earliest() != sched::no_deadline)
+    if (sched::default_group().member(i).timing.queue.earliest() != sched::no_deadline)
       return true;
   }
   return false;
@@ -107,8 +107,7 @@ void run_tasklet() {
   tasklet(&compute).join();
 }
 void loop_in_one_piece() {
-  parallel_for(
-      0, 2, [](int) { compute(); }, 2);
+  parallel_for(0, 2, [](int) { compute(); }, 2);
 }
 void loop() {
   parallel_for(0, 4, [](int) { compute(); });
@@ -181,8 +180,7 @@ TEST(due_timer, who_was_ready_before_a_loop_begins_first) {
   std::atomic<bool> began{false};
   thread early([&began] { began = true; });
   bool seen = true;
-  parallel_for(
-      0, 4, [&](int) { seen = seen && began; }, 1);
+  parallel_for(0, 4, [&](int) { seen = seen && began; }, 1);
   EXPECT_TRUE(seen);
   early.join();
   runtime::stop();

@@ -68,17 +68,12 @@ TEST_P(parallel_test, joined_in_any_order) {
 TEST_P(parallel_test, grains) {
   for (const int grain : {0, 1, 3, 1000}) {
     std::vector<std::atomic<int>> touched(97);
-    parallel_for(
-        0, 97, [&touched](int i) { ++touched[static_cast<std::size_t>(i)]; }, grain);
+    parallel_for(0, 97, [&touched](int i) { ++touched[static_cast<std::size_t>(i)]; }, grain);
     for (const auto& t : touched)
       EXPECT_EQ(t, 1);
-    EXPECT_EQ(parallel_reduce(
-                  0, 97, 0, [](int i) { return i; }, std::plus<>(), grain),
-              97 * 96 / 2);
+    EXPECT_EQ(parallel_reduce(0, 97, 0, [](int i) { return i; }, std::plus<>(), grain), 97 * 96 / 2);
   }
-  EXPECT_EQ(parallel_reduce(
-                3, 3, 42, [](int) { return 0; }, std::plus<>()),
-            42);
+  EXPECT_EQ(parallel_reduce(3, 3, 42, [](int) { return 0; }, std::plus<>()), 42);
   EXPECT_EQ(parallel_reduce(
                 std::size_t{0}, 10, 0L, [](std::size_t i) { return static_cast<long>(i); }, std::plus<>()),
             45);
@@ -176,10 +171,7 @@ TEST_P(parallel_test, exit_in_a_body) {
         throw unit::exit_request{}; // what exit() does in parts that others run, and refuses main itself
       return i;
     };
-    expect_cancelled([&] {
-      parallel_for(
-          0, 16, [&](int i) { body(i); }, 1);
-    });
+    expect_cancelled([&] { parallel_for(0, 16, [&](int i) { body(i); }, 1); });
     expect_cancelled([&] { parallel_reduce(0, 16, 0, body, std::plus<>(), 1); });
     expect_cancelled([&] {
       parallel_reduce(

@@ -48,6 +48,35 @@ TYPED_TEST(conformance_of_waits, a_mutex_excludes) {
   });
 }
 
+// What was released to a thread that waits, and has not run yet, is there for one that tries without a pause.
+TYPED_TEST(conformance_of_waits, a_mutex_is_there_for_one_that_tries) {
+  if constexpr (is_sequential<TypeParam>)
+    GTEST_SKIP() << "no thread waits for another one here";
+  this->on_each_count([] {
+    using rt = runtime<TypeParam>;
+    typename rt::mutex lock;
+    std::array<bool, 2> had_it{};
+    lock.lock();
+    std::vector<typename rt::thread> threads;
+    for (bool& mine : had_it) {
+      threads.emplace_back([&] {
+        const std::scoped_lock held(lock);
+        mine = true;
+      });
+    }
+    for (int i = 0; i < 10; ++i) {
+      rt::yield(); // holding it
+      lock.unlock();
+      while (!lock.try_lock()) {
+      }
+    }
+    lock.unlock();
+    for (auto& t : threads)
+      t.join();
+    EXPECT_TRUE(had_it[0] && had_it[1]);
+  });
+}
+
 TYPED_TEST(conformance_of_waits, a_condition_variable_passes_items_on) {
   if constexpr (is_sequential<TypeParam>)
     GTEST_SKIP() << "no thread waits for another one here";

@@ -40,10 +40,10 @@ void end(descriptor& u) {
   settle(u);
   door::end_now();
 }
-constinit const door::operations thread{&run, &drop, nullptr, nullptr, &end, nullptr,
-                                        door::closure_function_at};
-constinit const door::operations tasklet{&run, &drop, nullptr, nullptr, nullptr, nullptr,
-                                         door::closure_function_at};
+constinit const door::operations thread{
+    &run, &drop, nullptr, nullptr, &end, nullptr, door::closure_function_at};
+constinit const door::operations tasklet{
+    &run, &drop, nullptr, nullptr, nullptr, nullptr, door::closure_function_at};
 constinit const door::operations gone{nullptr, nullptr, nullptr, "gone", nullptr, nullptr, 0};
 
 struct front {
@@ -124,11 +124,14 @@ TEST(door_unit, every_technique_launches) {
 TEST(door_unit, may_end_before_its_function_returns) {
   in_runtime([] {
     int count = 0;
-    descriptor& u = make(thread, door::plain_thread, [](void* c) {
-      increment(c);
-      settle(*door::here().current);
-      door::end_now();
-    }, &count);
+    descriptor& u = make(
+        thread, door::plain_thread,
+        [](void* c) {
+          increment(c);
+          settle(*door::here().current);
+          door::end_now();
+        },
+        &count);
     go(u);
     door::await_end(u);
     EXPECT_TRUE(door::has_ended(u));
@@ -197,10 +200,13 @@ TEST(door_unit, the_fast_paths_and_their_slow_twins_do_the_same) {
 TEST(door_switch, a_suspended_thread_is_taken_once) {
   in_runtime([] {
     int count = 0;
-    descriptor& u = make(thread, door::plain_thread, [](void* c) {
-      door::suspend_until_taken();
-      increment(c);
-    }, &count);
+    descriptor& u = make(
+        thread, door::plain_thread,
+        [](void* c) {
+          door::suspend_until_taken();
+          increment(c);
+        },
+        &count);
     go(u);
     while (!door::take_suspended(u))
       weft::this_thread::yield();

@@ -23,8 +23,9 @@ class twin {
   explicit twin(bool is_kernel) : is_kernel_(is_kernel) {}
 
   void read(int d, std::size_t n) {
-    into("read", d, n, [&](char* b, auto& e) { return io::read(d, b, n, e, limit_); },
-         [&](char* b) { return ::read(d, b, n); });
+    into(
+        "read", d, n, [&](char* b, auto& e) { return io::read(d, b, n, e, limit_); },
+        [&](char* b) { return ::read(d, b, n); });
   }
   /// Of a terminal whose other side goes: EIO for who waits, no bytes for who comes later.
   void read_the_end(int d) {
@@ -34,13 +35,15 @@ class twin {
     note(n == 0 || (is_kernel_ ? errno : error.value()) == EIO ? "the end" : "no end");
   }
   void recv(int d, std::size_t n, int flags) {
-    into("recv " + std::to_string(flags), d, n,
-         [&](char* b, auto& e) { return io::recv(d, b, n, flags, e, limit_); },
-         [&](char* b) { return ::recv(d, b, n, flags); });
+    into(
+        "recv " + std::to_string(flags), d, n,
+        [&](char* b, auto& e) { return io::recv(d, b, n, flags, e, limit_); },
+        [&](char* b) { return ::recv(d, b, n, flags); });
   }
   void pread(int d, std::size_t n, off_t at) {
-    into("pread", d, n, [&](char* b, auto& e) { return io::pread(d, b, n, at, e); },
-         [&](char* b) { return ::pread(d, b, n, at); });
+    into(
+        "pread", d, n, [&](char* b, auto& e) { return io::pread(d, b, n, at, e); },
+        [&](char* b) { return ::pread(d, b, n, at); });
   }
   /// Buffers of these sizes.
   void readv(int d, const std::vector<std::size_t>& sizes, int count = -2) {
@@ -54,38 +57,44 @@ class twin {
         v[i] = {b, sizes[i]};
       return v.data();
     };
-    into("readv", d, sum, [&](char* b, auto& e) { return io::readv(d, lay_out(b), buffers, e, limit_); },
-         [&](char* b) { return ::readv(d, lay_out(b), buffers); });
+    into(
+        "readv", d, sum, [&](char* b, auto& e) { return io::readv(d, lay_out(b), buffers, e, limit_); },
+        [&](char* b) { return ::readv(d, lay_out(b), buffers); });
   }
   void write(int d, const std::string& s) {
-    number("write", d, [&](auto& e) { return io::write(d, s.data(), s.size(), e, limit_); },
-           [&] { return ::write(d, s.data(), s.size()); });
+    number(
+        "write", d, [&](auto& e) { return io::write(d, s.data(), s.size(), e, limit_); },
+        [&] { return ::write(d, s.data(), s.size()); });
   }
   void send(int d, const std::string& s, int flags) {
-    number("send " + std::to_string(flags), d,
-           [&](auto& e) { return io::send(d, s.data(), s.size(), flags, e, limit_); },
-           [&] { return ::send(d, s.data(), s.size(), flags | MSG_NOSIGNAL); });
+    number(
+        "send " + std::to_string(flags), d,
+        [&](auto& e) { return io::send(d, s.data(), s.size(), flags, e, limit_); },
+        [&] { return ::send(d, s.data(), s.size(), flags | MSG_NOSIGNAL); });
   }
   void pwrite(int d, const std::string& s, off_t at) {
-    number("pwrite", d, [&](auto& e) { return io::pwrite(d, s.data(), s.size(), at, e); },
-           [&] { return ::pwrite(d, s.data(), s.size(), at); });
+    number(
+        "pwrite", d, [&](auto& e) { return io::pwrite(d, s.data(), s.size(), at, e); },
+        [&] { return ::pwrite(d, s.data(), s.size(), at); });
   }
   void writev(int d, const std::vector<std::string>& parts, int count = -2) {
     std::vector<iovec> v;
     for (const std::string& p : parts)
       v.push_back({const_cast<char*>(p.data()), p.size()});
     const int buffers = count == -2 ? static_cast<int>(parts.size()) : count;
-    number("writev", d, [&](auto& e) { return io::writev(d, v.data(), buffers, e, limit_); },
-           [&] { return ::writev(d, v.data(), buffers); });
+    number(
+        "writev", d, [&](auto& e) { return io::writev(d, v.data(), buffers, e, limit_); },
+        [&] { return ::writev(d, v.data(), buffers); });
   }
   void connect(int d, const void* address, std::size_t size) {
     const auto* a = static_cast<const sockaddr*>(address);
-    number("connect", d,
-           [&](auto& e) {
-             io::connect(d, a, static_cast<socklen_t>(size), e, limit_);
-             return 0;
-           },
-           [&] { return ::connect(d, a, static_cast<socklen_t>(size)); });
+    number(
+        "connect", d,
+        [&](auto& e) {
+          io::connect(d, a, static_cast<socklen_t>(size), e, limit_);
+          return 0;
+        },
+        [&] { return ::connect(d, a, static_cast<socklen_t>(size)); });
   }
   /// Closes what open() or accept() has made: io::close() must, of weft::io's.
   void drop(int d) {
@@ -100,47 +109,53 @@ class twin {
     socklen_t size = sizeof from;
     auto* a = reinterpret_cast<sockaddr*>(&from);
     int made = -1;
-    number("accept", d, [&](auto& e) { return (made = io::accept(d, a, &size, e, limit_)) < 0 ? -1 : 0; },
-           [&] { return (made = ::accept4(d, a, &size, SOCK_CLOEXEC)) < 0 ? -1 : 0; });
+    number(
+        "accept", d, [&](auto& e) { return (made = io::accept(d, a, &size, e, limit_)) < 0 ? -1 : 0; },
+        [&] { return (made = ::accept4(d, a, &size, SOCK_CLOEXEC)) < 0 ? -1 : 0; });
     if (made >= 0)
       note("from family " + std::to_string(from.ss_family) + ", " + std::to_string(size) + " bytes");
     return made;
   }
   int open(const std::string& path, int flags) {
     int made = -1;
-    number("open", 0, [&](auto& e) { return (made = io::open(path.c_str(), flags, 0600, e)) < 0 ? -1 : 0; },
-           [&] { return (made = ::open(path.c_str(), flags | O_CLOEXEC, 0600)) < 0 ? -1 : 0; });
+    number(
+        "open", 0, [&](auto& e) { return (made = io::open(path.c_str(), flags, 0600, e)) < 0 ? -1 : 0; },
+        [&] { return (made = ::open(path.c_str(), flags | O_CLOEXEC, 0600)) < 0 ? -1 : 0; });
     return made;
   }
   void poll(int d, short events) {
-    number("poll", d, [&](auto& e) { return io::poll(d, events, e, limit_); },
-           [&]() -> int {
-             pollfd asked{d, events, 0};
-             const int n = ::poll(&asked, 1, -1);
-             return n < 0 ? n : asked.revents;
-           });
+    number(
+        "poll", d, [&](auto& e) { return io::poll(d, events, e, limit_); },
+        [&]() -> int {
+          pollfd asked{d, events, 0};
+          const int n = ::poll(&asked, 1, -1);
+          return n < 0 ? n : asked.revents;
+        });
   }
   void fsync(int d) {
-    number("fsync", d,
-           [&](auto& e) {
-             io::fsync(d, e);
-             return 0;
-           },
-           [&] { return ::fsync(d); });
-    number("fdatasync", d,
-           [&](auto& e) {
-             io::fdatasync(d, e);
-             return 0;
-           },
-           [&] { return ::fdatasync(d); });
+    number(
+        "fsync", d,
+        [&](auto& e) {
+          io::fsync(d, e);
+          return 0;
+        },
+        [&] { return ::fsync(d); });
+    number(
+        "fdatasync", d,
+        [&](auto& e) {
+          io::fdatasync(d, e);
+          return 0;
+        },
+        [&] { return ::fdatasync(d); });
   }
   void close(int d) {
-    number("close", d,
-           [&](auto& e) {
-             io::close(d, e);
-             return 0;
-           },
-           [&] { return ::close(d); });
+    number(
+        "close", d,
+        [&](auto& e) {
+          io::close(d, e);
+          return 0;
+        },
+        [&] { return ::close(d); });
   }
 
   /// What is there to be read without waiting, message by message where there are messages.
@@ -183,8 +198,9 @@ class twin {
   template <class Weft, class Kernel>
   void into(const std::string& name, int d, std::size_t n, Weft weft_call, Kernel kernel_call) {
     std::string buffer(n + 1, '.');
-    number(name + " " + std::to_string(n), d, [&](auto& e) { return weft_call(buffer.data(), e); },
-           [&] { return kernel_call(buffer.data()); });
+    number(
+        name + " " + std::to_string(n), d, [&](auto& e) { return weft_call(buffer.data(), e); },
+        [&] { return kernel_call(buffer.data()); });
     note("  buffer " + shown(buffer.data(), static_cast<ssize_t>(n)));
   }
   template <class Weft, class Kernel>
@@ -197,8 +213,8 @@ class twin {
       if ((result = static_cast<long long>(kernel_call())) < 0)
         error.assign(errno, std::system_category());
       set_timeouts(d, 0ms);
-      if (limited_ && (error == std::errc::resource_unavailable_try_again ||
-                       error == std::errc::operation_in_progress))
+      if (limited_ &&
+          (error == std::errc::resource_unavailable_try_again || error == std::errc::operation_in_progress))
         error = std::make_error_code(std::errc::timed_out);
     } else {
       result = static_cast<long long>(weft_call(error));

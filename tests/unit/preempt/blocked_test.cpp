@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/unit/census_check.hpp"
+#include "tests/unit/preempt/a_pipe.hpp"
 #include "tests/unit/preempt/fixture.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/preempt/spares.hpp"
@@ -22,23 +23,6 @@
 
 namespace weft::test {
 namespace {
-
-struct a_pipe {
-  a_pipe() { EXPECT_EQ(::pipe(ends.data()), 0); }
-  ~a_pipe() {
-    ::close(ends[0]);
-    ::close(ends[1]);
-  }
-  a_pipe(const a_pipe&) = delete;
-  a_pipe& operator=(const a_pipe&) = delete;
-  char read_one() const {
-    char c = 0;
-    EXPECT_EQ(::read(ends[0], &c, 1), 1) << std::strerror(errno);
-    return c;
-  }
-  void write_one(char c) const { EXPECT_EQ(::write(ends[1], &c, 1), 1); }
-  std::array<int, 2> ends{};
-};
 
 class blocked : public ::testing::TestWithParam<std::tuple<preemption, sched::arrangement, unsigned>> {
  protected:
@@ -215,16 +199,17 @@ TEST_P(blocked, lets_go_where_nobody_waits) {
   ready.join();
 }
 
-TEST_P(blocked, a_call_that_does_not_restart_says_so) {
+// Nobody knows when it began, so nobody can go on with it.
+TEST_P(blocked, a_call_with_a_time_limit_says_that_it_was_ended) {
   if (workers() != 1)
     GTEST_SKIP() << "the other worker would take what waits";
   a_pipe p;
   std::atomic<bool> ready{false};
   int interruptions = 0;
   thread polls(attributes(), [&] {
-    pollfd wanted{p.ends[0], POLLIN, 0};
+    pollfd wanted{p.reading_end(), POLLIN, 0};
     int found;
-    while ((found = ::poll(&wanted, 1, -1)) < 0) {
+    while ((found = ::poll(&wanted, 1, 100'000)) < 0) {
       EXPECT_EQ(errno, EINTR);
       ++interruptions;
     }

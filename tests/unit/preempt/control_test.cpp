@@ -261,7 +261,7 @@ TEST_P(preemption_control, a_tick_tells_whether_others_wait) {
   EXPECT_TRUE(runtime::stop());
   start_ticking(sched::arrangement::packing, 2, std::chrono::seconds(1));
   runtime::set_active_workers(1);
-  const auto others = [] { return runtime::default_group().member(0).others_wait.load_relaxed(); };
+  const auto others = [] { return runtime::default_group().member(0).preemption.others_wait.load_relaxed(); };
   thread alone(attributes(), [&] {
     preempt::tick_self();
     EXPECT_EQ(others(), sched::waiting::nobody_known);
@@ -287,7 +287,7 @@ TEST_P(preemption_control, another_kernel_thread_than_its_workers_is_noticed) {
   if (base::assert_level == 0 || on_a_block)
     return;
   thread one(attributes(), [] {
-    auto& pointer = runtime::default_group().member(0).own_thread_pointer;
+    auto& pointer = runtime::default_group().member(0).carried.own_thread_pointer;
     const auto as_if_elsewhere = [&pointer](auto call) {
       const no_preemption here; // or the assertion of a tick of the monitor's could be first
       pointer.store_relaxed(nullptr);

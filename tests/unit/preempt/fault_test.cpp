@@ -71,9 +71,10 @@ TEST_P(short_of_kernel_threads, first_use_says_so) {
     }
     hit = os::fault_hits(os::fault_site::thread_create) != 0;
     os::disarm_faults();
-    // But for the kernel thread that sees to timers: without it they are late, which is said once.
+    // But for the kernel thread that sees to timers: without it they are late, which is said once. And for
+    // the spare of a block that is made, which comes while others are started: so it may be the nth twice.
     failures_without_error += hit && !failed;
-    EXPECT_LE(failures_without_error, 1);
+    EXPECT_LE(failures_without_error, GetParam() == preemption::bound_tls ? 3 : 1);
     if (made)
       made->join();
     EXPECT_NO_THROW(computing(0).join());

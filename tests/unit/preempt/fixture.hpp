@@ -52,6 +52,12 @@ class ticked_runtime {
   [[nodiscard]] std::size_t workers_let_go() const {
     return preempt::counts().workers_let_go - before_.workers_let_go;
   }
+  [[nodiscard]] std::size_t threads_left() const {
+    return preempt::counts().threads_left - before_.threads_left;
+  }
+  [[nodiscard]] std::size_t calls_gone_on_with() const {
+    return preempt::counts().calls_gone_on_with - before_.calls_gone_on_with;
+  }
   [[nodiscard]] std::size_t calls_failed() const {
     return preempt::counts().calls_failed - before_.calls_failed;
   }

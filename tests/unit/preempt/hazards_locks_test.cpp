@@ -56,8 +56,8 @@ constexpr owned_mutex::shape robust_and_inheriting{
 
 // --- under ticks ---
 
-const std::vector<place> places = two_places_of_each(
-    {preemption::own_tls, preemption::own_kernel_thread, preemption::bound_tls});
+const std::vector<place> places =
+    two_places_of_each({preemption::own_tls, preemption::own_kernel_thread, preemption::bound_tls});
 
 class hazards_locks : public ticked_at_a_place {
  protected:

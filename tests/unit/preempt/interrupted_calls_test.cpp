@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Each kind of system call that blocks, in a preemptible thread whose worker others need: the worker is let
-// go, and the call goes on where the kernel restarts it or libc repeats it; the others return EINTR, which
-// is counted, and do what they should when they are called again.
+// go, and the call goes on where the kernel restarts it or our handler goes on with it; the others return
+// EINTR, which is counted, and do what they should when they are called again.
+#include <gnu/libc-version.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <pthread.h>
@@ -13,20 +14,27 @@
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "tests/unit/preempt/fixture.hpp"
 #include "weft/os/clock.hpp"
+#include "weft/preempt/user_code.hpp"
 #include "weft/runtime.hpp"
+#include "weft/sched/leaving.hpp"
 #include "weft/thread.hpp"
 
 namespace weft::test {
@@ -36,6 +44,7 @@ namespace {
 struct meeting {
   std::array<int, 2> pipe{-1, -1};
   std::array<int, 2> sockets{-1, -1};
+  int listens = -1;
   int epoll = -1;
   int queue = -1; // System V's
   int semaphores = -1;
@@ -56,6 +65,8 @@ struct meeting {
   ~meeting() {
     for (const int fd : {pipe[0], pipe[1], sockets[0], sockets[1], epoll})
       ::close(fd);
+    if (listens >= 0)
+      ::close(listens);
     if (queue >= 0)
       ::msgctl(queue, IPC_RMID, nullptr);
     if (semaphores >= 0)
@@ -87,6 +98,14 @@ void write_one(meeting& m) {
 }
 void send_one(meeting& m) {
   EXPECT_EQ(::send(m.sockets[1], "x", 1, 0), 1);
+}
+void connect_one(meeting& m) {
+  sockaddr_un to{};
+  socklen_t bytes = sizeof to;
+  EXPECT_EQ(::getsockname(m.listens, reinterpret_cast<sockaddr*>(&to), &bytes), 0);
+  const int connects = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  EXPECT_EQ(::connect(connects, reinterpret_cast<const sockaddr*>(&to), bytes), 0);
+  ::close(connects);
 }
 void post(meeting& m) {
   EXPECT_EQ(::sem_post(&m.semaphore), 0);
@@ -124,9 +143,18 @@ bool make_queue(meeting& m) {
 bool make_semaphores(meeting& m) {
   return (m.semaphores = ::semget(IPC_PRIVATE, 1, 0600)) >= 0;
 }
+bool set_limit(int descriptor, int which, timeval limit) {
+  return ::setsockopt(descriptor, SOL_SOCKET, which, &limit, sizeof limit) == 0;
+}
 bool time_receives_out(meeting& m) {
-  const timeval limit{long_time.tv_sec, 0};
-  return ::setsockopt(m.sockets[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0;
+  return set_limit(m.sockets[0], SO_RCVTIMEO, {long_time.tv_sec, 0});
+}
+bool listen_with_limit(meeting& m) {
+  sockaddr_un anywhere{};
+  anywhere.sun_family = AF_UNIX; // and no name: the kernel chooses one
+  m.listens = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  return ::bind(m.listens, reinterpret_cast<const sockaddr*>(&anywhere), sizeof anywhere.sun_family) == 0 &&
+         ::listen(m.listens, 1) == 0 && set_limit(m.listens, SO_RCVTIMEO, {long_time.tv_sec, 0});
 }
 bool fork_child(meeting& m) {
   m.child = ::fork();
@@ -147,6 +175,23 @@ int try_read(meeting& m) {
 int try_recv(meeting& m) {
   char c = 0;
   return error_unless(::recv(m.sockets[0], &c, 1, 0) == 1);
+}
+int try_readv_of_socket(meeting& m) {
+  char c = 0;
+  const iovec there{&c, 1};
+  return error_unless(::readv(m.sockets[0], &there, 1) == 1);
+}
+int try_recvmsg(meeting& m) {
+  char c = 0;
+  iovec there{&c, 1};
+  msghdr message{};
+  message.msg_iov = &there;
+  message.msg_iovlen = 1;
+  return error_unless(::recvmsg(m.sockets[0], &message, 0) == 1);
+}
+int try_accept(meeting& m) {
+  const int accepted = ::accept(m.listens, nullptr, nullptr);
+  return error_unless(accepted >= 0 && ::close(accepted) == 0);
 }
 int try_waitpid(meeting& m) {
   int status = 0;
@@ -242,7 +287,15 @@ int try_clock_nanosleep_until(meeting& m) {
   });
 }
 
-enum class then : std::uint8_t { restarts, libc_repeats, fails };
+enum class then : std::uint8_t {
+  restarts,
+  goes_on, // by our handler, where the code before a call says its number; else libc repeats it, or it fails
+  fails,
+};
+
+bool libc_says_numbers() {
+  return std::atof(::gnu_get_libc_version()) < 2.41;
+}
 
 struct call {
   const char* name;
@@ -257,48 +310,61 @@ constexpr call calls[] = {
     {"waitpid", then::restarts, try_waitpid, write_one, fork_child},
     {"sem_wait", then::restarts, try_sem_wait, post, nothing},
     {"pthread_cond_wait", then::restarts, try_cond_wait, change, nothing},
-    {"pthread_cond_timedwait", then::libc_repeats, try_cond_timedwait, change, nothing},
-    {"recv_with_timeout", then::fails, try_recv, send_one, time_receives_out},
-    {"poll", then::fails, try_poll, write_one, nothing},
-    {"ppoll", then::fails, try_ppoll, write_one, nothing},
-    {"select", then::fails, try_select, write_one, nothing},
-    {"pselect", then::fails, try_pselect, write_one, nothing},
-    {"epoll_wait", then::fails, try_epoll_wait, write_one, nothing},
+    {"pthread_cond_timedwait", then::goes_on, try_cond_timedwait, change, nothing},
+    {"recv_with_limit", then::fails, try_recv, send_one, time_receives_out},
+    {"readv_with_limit", then::fails, try_readv_of_socket, send_one, time_receives_out},
+    {"recvmsg_with_limit", then::fails, try_recvmsg, send_one, time_receives_out},
+    {"accept_with_limit", then::fails, try_accept, connect_one, listen_with_limit},
+    {"poll", then::goes_on, try_poll, write_one, nothing},
+    {"ppoll", then::goes_on, try_ppoll, write_one, nothing},
+    {"select", then::goes_on, try_select, write_one, nothing},
+    {"pselect", then::goes_on, try_pselect, write_one, nothing},
+    {"epoll_wait", then::goes_on, try_epoll_wait, write_one, nothing},
     {"nanosleep", then::fails, try_nanosleep, say_so, nothing},
     {"clock_nanosleep", then::fails, try_clock_nanosleep, say_so, nothing},
-    {"clock_nanosleep_until", then::fails, try_clock_nanosleep_until, say_so, nothing},
-    {"sem_timedwait", then::fails, try_sem_timedwait, post, nothing},
-    {"msgrcv", then::fails, try_msgrcv, send_message, make_queue},
-    {"semop", then::fails, try_semop, raise_semaphore, make_semaphores},
+    {"clock_nanosleep_until", then::goes_on, try_clock_nanosleep_until, say_so, nothing},
+    {"sem_timedwait", then::goes_on, try_sem_timedwait, post, nothing},
+    {"msgrcv", then::goes_on, try_msgrcv, send_message, make_queue},
+    {"semop", then::goes_on, try_semop, raise_semaphore, make_semaphores},
 };
 
-class interrupted_calls : public ::testing::TestWithParam<std::tuple<preemption, call>> {
+// Threads of the kind that a test's parameters begin with.
+template <class Parameters>
+class calls_of_kinds : public ::testing::TestWithParam<Parameters> {
  protected:
-  void TearDown() override { runtime_.stop(); }
+  void TearDown() override {
+    runtime_.stop();
+    sched::set_leaving(sched::leave_when::automatic);
+  }
   static thread_attributes attributes() {
     thread_attributes a;
-    a.preemption = std::get<0>(GetParam());
+    a.preemption = std::get<0>(::testing::TestWithParam<Parameters>::GetParam());
     return a;
   }
+  // The other kinds' way, or the cooperative's.
+  [[nodiscard]] bool has_left() const { return runtime_.workers_let_go() + runtime_.threads_left() != 0; }
 
   ticked_runtime runtime_;
 };
 
-INSTANTIATE_TEST_SUITE_P(each, interrupted_calls,
-                         ::testing::Combine(::testing::Values(preemption::signal_yield, preemption::own_tls,
-                                                              preemption::own_kernel_thread,
-                                                              preemption::bound_tls),
-                                            ::testing::ValuesIn(calls)),
-                         [](const auto& info) {
-                           return std::string(std::get<1>(info.param).name) + "_" +
-                                  name_of(std::get<0>(info.param));
-                         });
+class interrupted_calls : public calls_of_kinds<std::tuple<preemption, call>> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    each, interrupted_calls,
+    ::testing::Combine(::testing::Values(preemption::none, preemption::signal_yield, preemption::own_tls,
+                                         preemption::own_kernel_thread, preemption::bound_tls),
+                       ::testing::ValuesIn(calls)),
+    [](const auto& info) {
+      return std::string(std::get<1>(info.param).name) + "_" + name_of(std::get<0>(info.param));
+    });
 
 TEST_P(interrupted_calls, let_the_worker_go_and_end_as_they_should) {
   const auto [kind, call] = GetParam();
-  if (!can_preempt(kind))
+  if (!can_preempt(kind) || !preempt::tells_user_code())
     GTEST_SKIP() << "not on this machine";
+  const bool is_cooperative = kind == preemption::none;
   meeting m;
+  sched::set_leaving(sched::leave_when::always);
   if (!call.prepare(m))
     GTEST_SKIP() << "this machine does not let us: " << errno;
   runtime_.start(sched::arrangement::pool_per_worker, 1, std::chrono::microseconds(500));
@@ -308,19 +374,204 @@ TEST_P(interrupted_calls, let_the_worker_go_and_end_as_they_should) {
       ASSERT_EQ(error, EINTR);
   });
   thread releases([this, &m, &call] { // which only runs at all when the worker has left the other
-    while (runtime_.workers_let_go() == 0)
+    while (!has_left())
       this_thread::yield();
     call.release(m);
   });
   waits.join();
   releases.join();
-  if (call.interrupted == then::fails) {
+  if (is_cooperative) { // the monitor knows the call and when it began
+    EXPECT_EQ(interruptions, 0U);
+    EXPECT_EQ(runtime_.calls_gone_on_with() != 0, call.interrupted != then::restarts);
+    return;
+  }
+  switch (call.interrupted) {
+  case then::restarts:
+    EXPECT_EQ(interruptions, 0U);
+    EXPECT_EQ(runtime_.calls_failed(), 0U);
+    break;
+  case then::goes_on:
+    EXPECT_NE(runtime_.calls_gone_on_with() + runtime_.calls_failed(), 0U);
+    if (libc_says_numbers()) {
+      EXPECT_EQ(interruptions, 0U);
+      EXPECT_EQ(runtime_.calls_failed(), 0U);
+    }
+    break;
+  case then::fails:
     EXPECT_GE(interruptions, 1U);
     EXPECT_LE(interruptions, runtime_.calls_failed()); // one may be found twice
-  } else {
-    EXPECT_EQ(interruptions, 0U);
-    EXPECT_EQ(runtime_.calls_failed() != 0, call.interrupted == then::libc_repeats);
+    break;
   }
+}
+
+// --- parts ---
+
+// What a thread moves that fits no buffer, by one call, while another one takes it or gives it bit by bit.
+constexpr std::size_t much = 1 << 20;
+
+long write_much(meeting& m, char* bytes) {
+  return ::write(m.pipe[1], bytes, much);
+}
+long send_much(meeting& m, char* bytes) {
+  return ::send(m.sockets[1], bytes, much, MSG_NOSIGNAL);
+}
+// Buffers of all lengths, also none.
+std::vector<iovec> in_pieces(char* bytes) {
+  std::vector<iovec> pieces;
+  std::size_t length = 0;
+  for (std::size_t at = 0; at < much; length = (length + 1111) % 50'000) {
+    length = std::min(length, much - at);
+    pieces.push_back({bytes + at, length});
+    at += length;
+  }
+  return pieces;
+}
+long write_pieces(meeting& m, char* bytes) {
+  const std::vector<iovec> pieces = in_pieces(bytes);
+  return ::writev(m.pipe[1], pieces.data(), static_cast<int>(pieces.size()));
+}
+long send_pieces(meeting& m, char* bytes) {
+  std::vector<iovec> pieces = in_pieces(bytes);
+  msghdr message{};
+  message.msg_iov = pieces.data();
+  message.msg_iovlen = pieces.size();
+  return ::sendmsg(m.sockets[1], &message, MSG_NOSIGNAL);
+}
+long send_in_time(meeting& m, char* bytes) {
+  return set_limit(m.sockets[1], SO_SNDTIMEO, {long_time.tv_sec, 0}) ? send_much(m, bytes) : -1;
+}
+long write_in_time(meeting& m, char* bytes) {
+  if (!set_limit(m.sockets[1], SO_SNDTIMEO, {long_time.tv_sec, 0}))
+    return -1;
+  const std::vector<iovec> pieces = in_pieces(bytes);
+  return ::writev(m.sockets[1], pieces.data(), static_cast<int>(pieces.size()));
+}
+long receive_much(meeting& m, char* bytes) {
+  return ::recv(m.sockets[1], bytes, much, MSG_WAITALL);
+}
+long receive_pieces(meeting& m, char* bytes) {
+  std::vector<iovec> pieces = in_pieces(bytes);
+  msghdr message{};
+  message.msg_iov = pieces.data();
+  message.msg_iovlen = pieces.size();
+  return ::recvmsg(m.sockets[1], &message, MSG_WAITALL);
+}
+
+long receive_in_time(meeting& m, char* bytes) {
+  return set_limit(m.sockets[1], SO_RCVTIMEO, {long_time.tv_sec, 0}) ? receive_pieces(m, bytes) : -1;
+}
+
+struct transfer {
+  const char* name;
+  long (*all)(meeting&, char* bytes);
+  bool receives;
+  bool on_sockets;
+};
+
+constexpr std::size_t a_bit = 5000;
+char byte_at(std::size_t i) {
+  return static_cast<char>(i * 2654435761U >> 13);
+}
+
+// The other side, by one who computes in between.
+void take_or_give(int descriptor, bool gives, std::vector<char>& bytes) {
+  for (std::size_t at = 0; at < much;) {
+    const std::size_t length = std::min(a_bit, much - at);
+    const ssize_t moved =
+        gives ? ::write(descriptor, &bytes[at], length) : ::read(descriptor, &bytes[at], length);
+    ASSERT_GT(moved, 0) << errno;
+    at += static_cast<std::size_t>(moved);
+    this_thread::yield();
+  }
+}
+
+class calls_in_parts : public calls_of_kinds<std::tuple<preemption, transfer, unsigned>> {};
+constexpr transfer transfers[] = {
+    {"write", write_much, false, false},    {"writev", write_pieces, false, false},
+    {"send", send_much, false, true},       {"sendmsg", send_pieces, false, true},
+    {"recv_all", receive_much, true, true}, {"recvmsg_all", receive_pieces, true, true},
+};
+// On sockets with a time limit: preemptible threads may get EINTR there, before anything is moved.
+constexpr transfer limited[] = {
+    {"send_with_limit", send_in_time, false, true},
+    {"writev_with_limit", write_in_time, false, true},
+    {"recvmsg_all_with_limit", receive_in_time, true, true},
+};
+std::string name_of_transfer(const ::testing::TestParamInfo<calls_in_parts::ParamType>& info) {
+  return std::string(std::get<1>(info.param).name) + "_" + name_of(std::get<0>(info.param)) + "_" +
+         std::to_string(std::get<2>(info.param));
+}
+INSTANTIATE_TEST_SUITE_P(each, calls_in_parts,
+                         ::testing::Combine(::testing::Values(preemption::none, preemption::own_tls,
+                                                              preemption::own_kernel_thread,
+                                                              preemption::bound_tls),
+                                            ::testing::ValuesIn(transfers), ::testing::Values(1U, 2U)),
+                         name_of_transfer);
+INSTANTIATE_TEST_SUITE_P(limited, calls_in_parts,
+                         ::testing::Combine(::testing::Values(preemption::none), ::testing::ValuesIn(limited),
+                                            ::testing::Values(1U, 2U)),
+                         name_of_transfer);
+
+TEST_P(calls_in_parts, move_all_that_was_asked) {
+  const auto [kind, what, workers] = GetParam();
+  if (!can_preempt(preemption::own_kernel_thread) || !can_preempt(kind) || !preempt::tells_user_code())
+    GTEST_SKIP() << "not on this machine";
+  if (kind != preemption::none && !libc_says_numbers())
+    GTEST_SKIP() << "this libc does not say which call was cut short";
+  meeting m;
+  sched::set_leaving(sched::leave_when::always);
+  runtime_.start(sched::arrangement::stealing, workers, std::chrono::microseconds(200));
+  std::vector<char> mine(much), others(much);
+  for (std::size_t i = 0; i < much; ++i)
+    (what.receives ? others : mine)[i] = byte_at(i);
+  thread moves(attributes(), [&m, &mine, what = what] {
+    EXPECT_EQ(what.all(m, mine.data()), static_cast<long>(much)) << errno;
+  });
+  thread other([&m, &others, what = what] {
+    take_or_give(what.on_sockets ? m.sockets[0] : m.pipe[0], what.receives, others);
+  });
+  moves.join();
+  other.join();
+  EXPECT_TRUE(mine == others);
+}
+
+// --- limits that pass ---
+
+class limits_of_sockets : public calls_of_kinds<std::tuple<preemption>> {};
+INSTANTIATE_TEST_SUITE_P(each, limits_of_sockets, ::testing::Combine(::testing::Values(preemption::none)),
+                         [](const auto& info) { return name_of(std::get<0>(info.param)); });
+
+// Though the thread leaves its worker, and its call is made again, it ends at the limit, and not before, with
+// what there is.
+TEST_P(limits_of_sockets, hold_where_the_worker_was_left) {
+  if (!can_preempt(preemption::own_kernel_thread) || !preempt::tells_user_code())
+    GTEST_SKIP() << "not on this machine";
+  meeting m;
+  static constexpr std::int64_t limit_ns = 60'000'000;
+  ASSERT_TRUE(set_limit(m.sockets[0], SO_RCVTIMEO, {0, limit_ns / 1000}));
+  sched::set_leaving(sched::leave_when::always);
+  runtime_.start(sched::arrangement::pool_per_worker, 1, std::chrono::microseconds(500));
+  std::atomic<bool> over = false;
+  thread waits(attributes(), [&m, &over] {
+    std::array<char, 100> bytes;
+    for (const long there : {0L, 10L}) {
+      EXPECT_EQ(::send(m.sockets[1], bytes.data(), static_cast<std::size_t>(there), 0), there);
+      const std::int64_t begin = os::now_ns();
+      const ssize_t got = ::recv(m.sockets[0], bytes.data(), bytes.size(), MSG_WAITALL);
+      const int error = errno;
+      EXPECT_GE(os::now_ns() - begin, limit_ns);
+      EXPECT_EQ(got, there != 0 ? there : -1);
+      EXPECT_TRUE(got >= 0 || error == EAGAIN) << error;
+    }
+    over = true;
+  });
+  thread other([&over] { // which only runs when the worker has been left
+    while (!over)
+      this_thread::yield();
+  });
+  waits.join();
+  other.join();
+  EXPECT_GE(runtime_.threads_left(), 1U); // it stays away until it calls Weft
 }
 
 } // namespace

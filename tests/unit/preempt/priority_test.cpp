@@ -234,7 +234,7 @@ class kicks : public priorities, public ::testing::WithParamInterface<preemption
   // Of two workers.
   static bool one_is_idle() {
     const auto idle = [](unsigned i) {
-      return sched::default_group().member(i).spot.load() != sched::idle_state::active;
+      return sched::default_group().member(i).parking.spot.load() != park::idle_state::active;
     };
     return idle(0) || idle(1);
   }

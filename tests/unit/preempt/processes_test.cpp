@@ -29,8 +29,7 @@ namespace weft::test {
 namespace {
 
 const std::vector<place> places = two_places_of_each(
-    {preemption::signal_yield, preemption::own_tls, preemption::own_kernel_thread,
-     preemption::bound_tls});
+    {preemption::signal_yield, preemption::own_tls, preemption::own_kernel_thread, preemption::bound_tls});
 
 std::int32_t kernel_thread_now() {
   return static_cast<std::int32_t>(::syscall(SYS_gettid));

@@ -132,8 +132,8 @@ TEST_P(shared_spin_lock, is_never_met_locked_where_owners_are_not_preempted) {
 
 // --- under ticks ---
 
-class contended_spin_lock
-    : public ::testing::TestWithParam<std::tuple<preemption, unsigned, way_to_yield>> {};
+class contended_spin_lock : public ::testing::TestWithParam<std::tuple<preemption, unsigned, way_to_yield>> {
+};
 
 INSTANTIATE_TEST_SUITE_P(each, contended_spin_lock,
                          ::testing::Combine(all_kinds, ::testing::Values(1U, 2U), ::testing::ValuesIn(ways)),

@@ -21,7 +21,7 @@ class storage : public ticked_at_a_place {
  protected:
   static constexpr int threads = 6;
   static constexpr std::int64_t length = 100'000'000; // in ns
-  static constexpr std::int64_t life = 500'000;        // of one thread: some intervals
+  static constexpr std::int64_t life = 500'000;       // of one thread: some intervals
 };
 
 const std::vector<place> places = two_places_of_each(

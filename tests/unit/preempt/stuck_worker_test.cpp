@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Cooperative threads and tasklets that wait in the kernel for what a preempted thread of their worker holds:
-// a lock of libc's, or of the program's own. The worker cannot leave them; the owner goes on without one.
+// a lock of libc's, or of the program's own. Where these do not leave the worker (leaving_test.cpp; tasklets
+// never do) the owner goes on without one.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "tests/unit/preempt/fixture.hpp"
+#include "weft/sched/leaving.hpp"
 #include "weft/thread.hpp"
 
 namespace weft::test {
@@ -24,10 +26,14 @@ class stuck_worker : public ::testing::TestWithParam<preemption> {
   void SetUp() override {
     if (!can_preempt(GetParam()))
       GTEST_SKIP() << "not on this machine";
+    sched::set_leaving(sched::leave_when::never);
     runtime_.start(sched::arrangement::pool_per_worker, 1, std::chrono::microseconds(500));
     alone_before_ = preempt::counts().let_go_alone;
   }
-  void TearDown() override { runtime_.stop(); }
+  void TearDown() override {
+    runtime_.stop();
+    sched::set_leaving(sched::leave_when::automatic);
+  }
   static thread_attributes attributes() {
     thread_attributes a;
     a.preemption = GetParam();

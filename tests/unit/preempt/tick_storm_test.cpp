@@ -84,8 +84,7 @@ class storm {
 };
 
 const std::vector<place> places = two_places_of_each(
-    {preemption::signal_yield, preemption::own_tls, preemption::own_kernel_thread,
-     preemption::bound_tls});
+    {preemption::signal_yield, preemption::own_tls, preemption::own_kernel_thread, preemption::bound_tls});
 
 class tick_storm : public ::testing::TestWithParam<place> {
  protected:

@@ -102,7 +102,7 @@ class activity : public ::testing::TestWithParam<setting> {
     EXPECT_EQ(group_->active_workers(), n);
     EXPECT_TRUE(eventually([&] { return group_->sleeping_workers() == workers() - n; }));
   }
-  static unsigned rank_here() { return sched::here().rank; }
+  static unsigned rank_here() { return sched::here().activity.rank; }
 
  private:
   census_check census_;

@@ -354,7 +354,7 @@ TEST(region_of_two, lets_each_run_to_its_end) {
     std::atomic<int> unhurried{0};
     const auto count = [&unhurried](unsigned) {
       const auto unhurried_at = [](unsigned worker) {
-        return runtime::default_group().member(worker).unhurried_until.load_relaxed() != 0;
+        return runtime::default_group().member(worker).preemption.unhurried_until.load_relaxed() != 0;
       };
       compute(std::chrono::milliseconds(1));
       unhurried += unhurried_at(0) || unhurried_at(1) ? 1 : 0;

@@ -169,6 +169,13 @@ TEST_P(destruction_test, semaphore_and_who_acquires) {
   race(makes<binary_semaphore>(0), acquire, release);
   race(makes<binary_semaphore>(0), acquire_for, release);
   race(makes<binary_semaphore>(0), acquire_unless_stopped, release);
+  const auto try_in_a_loop = [](plot<binary_semaphore>& s) {
+    while (!s->try_acquire()) {
+      this_thread::yield();
+    }
+    s.destroy();
+  };
+  race(makes<binary_semaphore>(0), try_in_a_loop, release);
 }
 
 /// The last of two users of a lock destroys it, as the last reference to an object does.
@@ -219,6 +226,48 @@ TEST_P(destruction_test, mutexes_and_their_last_user) {
   last_user_destroys_a_timed_lock<sync::mcs_mutex>();
   last_user_destroys_a_timed_lock<shared_mutex>();
   last_user_destroys_a_lock<delegator<>>();
+}
+
+/// One waits, one tries in a loop, and the owner, who has let both come, takes it once more: what was offered
+/// to the first is taken from it. The last of the three destroys the lock.
+template <class Lock>
+void last_of_three_destroys() {
+  for (int round = 0; round < 60; ++round) {
+    plot<counted<Lock>> c;
+    c->users = 3;
+    crowd others;
+    const auto leave = [&] {
+      const bool last = --c->users == 0;
+      c->lock.unlock();
+      if (last) {
+        c.destroy();
+      }
+    };
+    const auto wait = [&](int) {
+      c->lock.lock();
+      leave();
+    };
+    const auto try_in_a_loop = [&](int) {
+      while (!c->lock.try_lock()) {
+        this_thread::yield();
+      }
+      leave();
+    };
+    c->lock.lock();
+    round % 2 == 0 ? others.kernel_threads(1, wait) : others.weft_threads(1, wait);
+    round % 4 < 2 ? others.kernel_threads(1, try_in_a_loop) : others.weft_threads(1, try_in_a_loop);
+    this_thread::yield();
+    c->lock.unlock();
+    try_in_a_loop(0);
+    others.join();
+  }
+}
+
+TEST_P(destruction_test, locks_and_the_last_of_three_users) {
+  last_of_three_destroys<mutex>();
+  last_of_three_destroys<sync::mcs_mutex>();
+  last_of_three_destroys<shared_mutex>();
+  last_of_three_destroys<delegator<>>();
 }
 
 TEST_P(destruction_test, condition_variable_and_who_is_notified) {
@@ -309,6 +358,49 @@ void destroyed_before_the_stopped_one_runs() {
   all.what.destroy();
   stopped.join();
   EXPECT_FALSE(went_on);
+}
+
+/// The same with one to whom a permit was offered, and perhaps taken back by one that tries.
+void destroyed_before_the_one_runs_to_whom_it_was_offered(bool taken) {
+  plot<binary_semaphore> s(0);
+  std::stop_source stop;
+  bool got = !taken;
+  weft::thread waits([&] { got = s->acquire(stop.get_token()); });
+  await_blocked(waits);
+  s->release();
+  if (taken) {
+    taken = s->try_acquire(); // not if it has run meanwhile, on another worker
+  }
+  stop.request_stop();
+  if (taken) {
+    s.destroy();
+  }
+  waits.join();
+  EXPECT_EQ(got, !taken);
+  if (!taken) {
+    s.destroy();
+  }
+}
+
+TEST_P(destruction_test, does_not_wait_for_one_to_whom_a_permit_was_offered) {
+  for (const bool taken : {false, true}) {
+    destroyed_before_the_one_runs_to_whom_it_was_offered(taken);
+  }
+}
+
+/// What is offered when it is destroyed was handed over.
+TEST_P(destruction_test, lets_one_go_to_whom_a_permit_was_offered) {
+  plot<binary_semaphore> s(0);
+  bool got = false;
+  weft::thread waits([&] {
+    s->acquire();
+    got = true;
+  });
+  await_blocked(waits);
+  s->release();
+  s.destroy();
+  waits.join();
+  EXPECT_TRUE(got);
 }
 
 TEST_P(destruction_test, does_not_wait_for_a_thread_of_the_same_worker) {

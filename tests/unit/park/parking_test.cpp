@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "weft/sched/parking.hpp"
+#include "weft/park/parking.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <poll.h>
 #include <vector>
 
-namespace weft::sched {
+namespace weft::park {
 namespace {
 
 void bring(parking_spot& spot, idle_state s, os::doorbell& bell) {
@@ -127,4 +127,4 @@ TEST(parking, sleepers_are_counted) {
 }
 
 } // namespace
-} // namespace weft::sched
+} // namespace weft::park
