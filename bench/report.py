@@ -13,7 +13,7 @@ import suites
 import svg
 
 # Suites whose tables and plots are a module of their own.
-OWN_REPORTS = {"delegation": "delegation_report", "patterns": "patterns_report",
+OWN_REPORTS = {"delegation": "delegation_report", "openmp": "openmp_report", "patterns": "patterns_report",
                "preemption": "preemption_report", "priorities": "priorities_report",
                "techniques": "techniques_report"}
 

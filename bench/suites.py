@@ -8,19 +8,26 @@ goals (of a form, for the table of goals), log (the plot's axis). Sizes that dif
 the common size would take minutes. timeout (seconds), once_above (who takes longer is run once, whatever the
 passes), others_below (cores; a pass during which other processes used more is repeated), needs (environment
 variables without which the case is left out), counted (False: its instructions are those of another case),
-examined (forms whose instructions are counted by file, and their cache misses).
+examined (forms whose instructions are counted by file, and their cache misses), ours (True: one that fails is our
+failure, whichever peer's program it is).
 """
 
 import os
+import pathlib
 
 import delegation_suite
+import hand_over_suite
 import io_suite
 import lateness_suite
+import openmp_suite
 import packing_suite
 import patterns_suite
 import preemption_suite
 import priorities_suite
 import techniques_suite
+import tls_blocks_suite
+
+_REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 
 # Weft behind another library's interface. They run where a case names them.
 FRONTS = {"weft-abt"}
@@ -161,13 +168,14 @@ ARGOBOTS = [
 ] + [_phases(exponent) for exponent in range(6, 20, 2)] + [_streams(workers) for workers in (1, 2, 4, 8)]
 
 SUITES = {"argobots": ARGOBOTS, "core": CORE, "delegation": delegation_suite.CASES,
-          "io": io_suite.CASES, "lateness": lateness_suite.CASES,
-          "packing": packing_suite.CASES, "patterns": patterns_suite.CASES,
-          "preemption": preemption_suite.CASES, "priorities": priorities_suite.CASES, "techniques": techniques_suite.CASES}
+          "hand_over": hand_over_suite.CASES, "io": io_suite.CASES, "lateness": lateness_suite.CASES,
+          "openmp": openmp_suite.CASES, "packing": packing_suite.CASES, "patterns": patterns_suite.CASES,
+          "preemption": preemption_suite.CASES, "priorities": priorities_suite.CASES, "techniques": techniques_suite.CASES,
+          "tls_blocks": tls_blocks_suite.CASES}
 
 # How often each program is run: quick, and else.
-_PASSES = {"delegation": (1, 3), "io": (1, 3), "lateness": (1, 1),
-           "packing": (1, 2), "patterns": (2, 3), "preemption": (1, 3),
+_PASSES = {"delegation": (1, 3), "hand_over": (1, 3), "io": (1, 3), "lateness": (1, 1),
+           "openmp": (1, 3), "packing": (1, 2), "patterns": (2, 3), "preemption": (1, 3),
            "priorities": (1, 3), "techniques": (1, 3)}
 
 _N = {"workload": "phases", "x": "n", "x_label": "threads"}
@@ -257,7 +265,8 @@ def environment_of(case, form):
 
 
 def environment_with(added):
-    return {**os.environ, **added}
+    """`{repository}` in a value is this tree's folder: results say it so, wherever they were measured."""
+    return {**os.environ, **{name: value.replace("{repository}", str(_REPOSITORY)) for name, value in added.items()}}
 
 
 def passes_of(suite, quick):

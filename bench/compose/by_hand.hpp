@@ -18,9 +18,9 @@
 #include "weft/base/spin_lock.hpp"
 #include "weft/memory/object_cache.hpp"
 #include "weft/memory/stack_cache.hpp"
+#include "weft/park/parking.hpp"
 #include "weft/queue/chase_lev_deque.hpp"
 #include "weft/queue/locked_fifo.hpp"
-#include "weft/sched/parking.hpp"
 
 namespace weft::bench::by_hand {
 
@@ -40,7 +40,7 @@ struct worker;
 struct run_state {
   std::vector<std::unique_ptr<worker>> workers;
   queue::locked_fifo injected;
-  sched::sleepers waiting;
+  park::sleepers waiting;
   bool over = false;
 
   void announce() {

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The patterns with OpenMP, for any OpenMP runtime, with active and passive waiting. create: until the master
-// has begun its part of the team's work; join: from the end of its part. What stands outside the work-sharing
-// of a region is noted, so that a team counts as units on each of its threads.
+// The patterns with OpenMP, for any OpenMP runtime, whose threads wait as the variant says. create: until the
+// master has begun its part of the team's work; join: from the end of its part. What stands outside the
+// work-sharing of a region is noted, so that a team counts as units on each of its threads.
 #include <omp.h>
-#include <unistd.h>
-
-#include <cstdio>
-#include <cstdlib>
-#include <string_view>
 
 #include "bench/patterns/workload.hpp"
+#include "bench/peer/openmp.hpp"
 
 namespace bench = weft::bench;
 namespace patterns = weft::bench::patterns;
@@ -72,16 +68,9 @@ struct openmp {
 } // namespace
 
 int main(int argc, char** argv) {
-  bench::recorder rec(argc, argv, patterns::defaults(), patterns::forms({"active", "passive"}));
-  // The runtime has read its environment before main.
-  const std::string policy = patterns::form(rec).variant;
-  if (const char* set = std::getenv("OMP_WAIT_POLICY"); set == nullptr || set != policy) {
-    setenv("OMP_WAIT_POLICY", policy.c_str(), 1);
-    unsetenv("KMP_BLOCKTIME");
-    execv("/proc/self/exe", argv);
-    std::perror("execv");
-    return 2;
-  }
+  bench::recorder rec(argc, argv, patterns::defaults(), patterns::forms({"active", "passive", "default"}));
+  bench::openmp::wait_with_policy(patterns::form(rec).variant, argv);
+  bench::openmp::check_runtime(rec);
   omp_set_dynamic(0);
   omp_set_max_active_levels(2);
   return patterns::run(rec, openmp());

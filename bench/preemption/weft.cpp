@@ -163,7 +163,7 @@ class bare_timers {
       sigevent to = {};
       to.sigev_notify = SIGEV_THREAD_ID;
       to.sigev_signo = SIGRTMIN + 7;
-      to._sigev_un._tid = weft::runtime::default_group().member(w).kernel_thread_id.load_relaxed();
+      to._sigev_un._tid = weft::runtime::default_group().member(w).carried.kernel_thread_id.load_relaxed();
       timer_t timer;
       if (::timer_create(CLOCK_MONOTONIC, &to, &timer) != 0)
         continue;
