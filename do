@@ -11,10 +11,14 @@ usage: ./do VERB
 
   demo [--quick]            count the UTS trees, one thread a node; writes a page with the results
   test [--quick | --full | --suite NAME...]
-                            gcc's build with every test but the longest; clang's and a sanitizer's with what depends on them; and
-                            one more of the longest, of the other builds and settings: another sanitizer and another one each
-                            day; --quick: gcc's only; --full: all of them, and `try`; or those named
+                            gcc's build with every test but the longest; what depends on the compiler or a sanitizer in clang's
+                            build or in that of a sanitizer, another one each day; and one more of the longest, of the other
+                            builds and settings, another one each day; --quick: gcc's only; --full: all of them, and `try`; or
+                            those named
   try [SUITE...]            demo and `test --quick` in a fresh clone on a fresh Debian (trixie unless said; bookworm, trixie, sid)
+  programs [NAME...] [--list] [--quick] [--time N]
+                            programs of Debian's and PyPI's, unmodified, their OpenMP stock and by Weft: what they write is compared;
+                            --list names them; --quick: those of `test`; --time: the least seconds of N runs, without comparing
   bench [SUITE] [--quick]   benchmarks against the peers that are installed
   soak [MINUTES [PART...]]  stress, interleavings, simulation, faults and fuzzing, long and with fresh seeds, for 60 minutes unless
                             said: a round goes as far as it gets, and the next call goes on from there; or the parts named
@@ -32,7 +36,7 @@ LOGS=build/logs
 
 say() { printf '== %s\n' "$*"; }
 
-for part in packages test soak try; do
+for part in packages programs test soak try; do
   # shellcheck source=/dev/null
   . "tools/do/$part.sh"
 done
@@ -63,7 +67,15 @@ verb_bench() {
     fi
   fi
   say "building"
-  build release bench
+  if [ "$suite" = openmp ]; then
+    need_iomp5
+    build release weft_omp bench_constructs.openmp bench_patterns.openmp
+    # Clang's are there where clang and its runtime are.
+    build release bench_constructs.openmp_llvm bench_patterns.openmp_llvm ||
+      say "without libomp, iomp5 and BOLT: clang's programs cannot be built"
+  else
+    build release bench
+  fi
   if [ "$suite" = http ]; then
     exec python3 bench/http_suite.py --bin build/release/bench/bin "$@"
   fi
@@ -95,7 +107,7 @@ mkdir -p "$LOGS"
 verb=${1:-help}
 [ $# = 0 ] || shift
 case $verb in
-  demo | test | try | bench | soak | install) "verb_$verb" "$@" ;;
+  demo | test | programs | try | bench | soak | install) "verb_$verb" "$@" ;;
   deps) need_for "${1:-core}" ;;
   help | -h | --help) usage ;;
   *) usage >&2; exit 2 ;;

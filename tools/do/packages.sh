@@ -56,6 +56,39 @@ need() {
   fi
 }
 
+# venv_install FOLDER REQUIREMENT LOG: of PyPI, into a folder of this tree.
+venv_install() {
+  need --optional python3-venv
+  [ -x "$1/bin/pip" ] || python3 -m venv "$1" >/dev/null || return 1
+  "$1/bin/pip" install -q "$2" >"$3" 2>&1
+}
+
+# Intel's OpenMP runtime of PyPI's, under the name that programs of clang's look for: a peer of `bench openmp`.
+need_iomp5() {
+  local folder=build/iomp5
+  if [ -e "$folder/openmp/libomp.so.5" ] || [ "${WEFT_NO_INSTALL:-0}" = 1 ]; then return; fi
+  say "installing intel-openmp from PyPI"
+  if venv_install "$folder" intel-openmp "$LOGS/iomp5" && [ -e "$folder/lib/libiomp5.so" ]; then
+    mkdir -p "$folder/openmp"
+    ln -sf ../lib/libiomp5.so "$folder/openmp/libomp.so.5"
+  else
+    say "there is none: see $LOGS/iomp5"
+  fi
+}
+
+# The one version of clang-format that decides how the sources look (tools/lint/format), where PyPI can be reached.
+need_formatter() {
+  local folder=build/clang-format version
+  version=$(sed -n "s/^VERSION = '\(.*\)'/\1/p" tools/lint/format)
+  if [ "$(cat "$folder/version" 2>/dev/null)" = "$version" ] || [ "${WEFT_NO_INSTALL:-0}" = 1 ]; then return; fi
+  say "installing clang-format $version from PyPI"
+  if venv_install "$folder" "clang-format==$version" "$LOGS/clang-format"; then
+    echo "$version" >"$folder/version"
+  else
+    say "there is none: the format of the sources is not checked"
+  fi
+}
+
 # Compilers are asked through ccache where it is: what was compiled once, in any clone, is not compiled again.
 use_ccache() {
   if ! command -v ccache >/dev/null || [ -n "${CMAKE_CXX_COMPILER_LAUNCHER:-}" ]; then return; fi
@@ -74,8 +107,11 @@ need_for() {
       need --optional libdw-dev libelf-dev g++-12 gdb valgrind linux-perf linux-tools-generic libunwind-dev libbenchmark-dev
       need --optional g++-aarch64-linux-gnu g++-powerpc64le-linux-gnu g++-riscv64-linux-gnu qemu-user googletest make \
         xz-utils
+      need --optional pigz pbzip2 zstd # tests/pthreads/programs
+      need_quick_programs
       clang=$(newest_clang)
       if [ -n "$clang" ]; then need "clang-$clang" "libclang-rt-$clang-dev"; fi
+      need_formatter
       ;;
     bench)
       need libbenchmark-dev libtbb-dev libcli11-dev libboost-dev
@@ -91,6 +127,7 @@ need_for() {
       clang=$(newest_clang)
       if [ -n "$clang" ]; then need --optional "clang-$clang" "libclang-rt-$clang-dev"; fi
       ;;
+    programs) need libcli11-dev libboost-dev libgtest-dev libtbb-dev; need --optional libdw-dev libelf-dev ;;
     install) need libcli11-dev libboost-dev; need --optional libdw-dev libelf-dev ;;
     try) need mmdebstrap git util-linux ;;
     core) ;;

@@ -139,6 +139,17 @@ suite_plain-fences() { WEFT_MEMBARRIER=0 suite plain-fences ci-gcc "" -R "$of_fe
 of_memory='^(unit_memory|conformance|fault_injection|stress_mix)\.'
 of_fences='^(unit_queue|unit_sync|conformance|stress_mix)\.'
 
+# The libraries by clang, on days when its tests are not run: it warns of other things than gcc.
+suite_clang-libraries() {
+  local start=$SECONDS
+  say "clang-libraries: building"
+  if build ci-clang weft_shared weft_abt weft_omp weft_pthread; then
+    record clang-libraries 1 0 0 $((SECONDS - start)) 0 ""
+  else
+    record clang-libraries 0 1 0 $((SECONDS - start)) 0 "build failed, see $LOGS/ci-clang.build"
+  fi
+}
+
 # The other trees build and run what tests/trees.cmake says.
 suite_clang() {
   if [ "$full" = 1 ]; then
@@ -175,8 +186,8 @@ suite_try() {
 }
 
 # What a run has always, and what it has in turn, one of each list a day; --full has them all.
-always=(gcc clang)
-sanitizers=(asan tsan)
+always=(gcc)
+trees=(clang asan tsan)
 in_turn=(models mprotect portable memcheck canary cet lto plain-fences aarch64 ppc64le riscv64)
 of_the_day() { # suite...
   local -i day=$(($(date +%s) / 86400))
@@ -189,15 +200,18 @@ verb_test() {
   full=0
   case ${1:-} in
     --quick) suites=(gcc) ;;
-    --full) full=1; suites+=("${sanitizers[@]}" "${in_turn[@]}" try) ;;
+    --full) full=1; suites+=("${trees[@]}" "${in_turn[@]}" try) ;;
     --suite)
       shift
       suites=("$@")
       for name in "${suites[@]}"; do
-        declare -F "suite_$name" >/dev/null || { echo "no suite $name; there are: ${always[*]} ${sanitizers[*]} ${in_turn[*]} try" >&2; exit 2; }
+        declare -F "suite_$name" >/dev/null || { echo "no suite $name; there are: ${always[*]} clang-libraries ${trees[*]} ${in_turn[*]} try" >&2; exit 2; }
       done
       ;;
-    "") suites+=("$(of_the_day "${sanitizers[@]}")" "$(of_the_day "${in_turn[@]}")") ;;
+    "")
+      suites+=("$(of_the_day "${trees[@]}")" "$(of_the_day "${in_turn[@]}")")
+      if [ "${suites[1]}" != clang ]; then suites+=(clang-libraries); fi
+      ;;
     *) usage; exit 2 ;;
   esac
   need_for test

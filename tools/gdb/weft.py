@@ -147,6 +147,8 @@ class Unit:
         self.worker = next((w for w in workers if w.current == at), None)
         if self.worker:
             self.state = 'running'
+        elif self.state == 'running' and traits & layout['trait.away']:
+            self.state = 'away'
         if self.state == 'blocked' and traits & layout['trait.suspended']:
             self.state = 'suspended'
         self.context = tuple(field('context.' + r) for r in ('sp', 'fp', 'resume'))

@@ -104,6 +104,9 @@ class live_target final : public target {
   bool stop(pid_t id) {
     if (std::any_of(stopped_.begin(), stopped_.end(), [id](const stopped& s) { return s.id == id; }))
       return false;
+    // Before it is stopped: the call ends then, or seems to, and to stop takes time.
+    const std::optional<kernel_call> call = call_of(id);
+    const std::int64_t computed = first_number_of<std::int64_t>(id, "schedstat").value_or(0);
     if (ptrace(PTRACE_SEIZE, id, nullptr, nullptr) != 0) {
       const int error = errno;
       if (error == ESRCH || is_zombie(id)) // main() may have left its kernel thread before the others
@@ -119,9 +122,30 @@ class live_target final : public target {
     stopped_.push_back({id, by_signal ? WSTOPSIG(status) : 0});
     user_regs registers;
     iovec room{&registers, sizeof registers};
-    if (ptrace(PTRACE_GETREGSET, id, NT_PRSTATUS, &room) == 0)
+    if (ptrace(PTRACE_GETREGSET, id, NT_PRSTATUS, &room) == 0) {
       kernel_threads_.push_back(registers_of(id, &registers, room.iov_len));
+      kernel_threads_.back().call = call;
+      kernel_threads_.back().cpu_ns = computed;
+    }
     return true;
+  }
+
+  [[nodiscard]] std::ifstream file_of(pid_t id, const char* name) const {
+    return std::ifstream("/proc/" + std::to_string(pid_) + "/task/" + std::to_string(id) + "/" + name);
+  }
+  template <class Number>
+  [[nodiscard]] std::optional<Number> first_number_of(pid_t id, const char* name) const {
+    std::ifstream file = file_of(id, name);
+    Number number{};
+    return file >> number ? std::optional(number) : std::nullopt;
+  }
+  // Nothing: it computes (then the file says "running"), or the kernel does not tell.
+  [[nodiscard]] std::optional<kernel_call> call_of(pid_t id) const {
+    std::ifstream file = file_of(id, "syscall");
+    kernel_call call;
+    if (file >> call.number >> std::hex >> call.first && call.number >= 0)
+      return call;
+    return std::nullopt;
   }
 
   void let_go() noexcept {

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
-// weft: looks at programs that use the library, from outside. One file a command.
+// weft: looks at programs that use the library, from outside, and runs others on it. One file a command.
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <exception>
 
 #include "tools/weft/ps_command.hpp"
+#include "tools/weft/run_command.hpp"
 #include "tools/weft/trace_command.hpp"
 
 int main(int argc, char** argv) {
-  CLI::App app{"Looks at programs that use the library Weft, while they run or afterwards", "weft"};
+  CLI::App app{"Looks at programs that use the library Weft, and runs others on it", "weft"};
   app.require_subcommand(1);
   app.set_version_flag("--version", "weft " WEFT_VERSION);
   weft::tool::add_ps_command(app);
+  weft::tool::add_run_command(app);
   weft::tool::add_trace_command(app);
   try {
     app.parse(argc, argv);

@@ -24,6 +24,12 @@ struct failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// A system call: its number and first argument.
+struct kernel_call {
+  long number = 0;
+  std::uint64_t first = 0;
+};
+
 // A kernel thread where it was stopped: registers by their DWARF numbers, as far as this program knows the
 // CPU.
 struct kernel_thread {
@@ -35,6 +41,8 @@ struct kernel_thread {
     std::uint64_t value;
   };
   std::vector<dwarf_register> registers; // all but pc
+  std::optional<kernel_call> call;       // in which it waited just before it was stopped
+  std::int64_t cpu_ns = 0;               // that it had computed for then; 0: not known
 };
 
 // A function of the program, by an address inside it.
@@ -59,7 +67,8 @@ class target {
 
   // A T, or nothing if its memory cannot be read.
   template <class T>
-  requires std::is_trivially_copyable_v<T> std::optional<T> get(address from) {
+    requires std::is_trivially_copyable_v<T>
+  std::optional<T> get(address from) {
     T value;
     if (!read(from, &value, sizeof value))
       return std::nullopt;

@@ -157,6 +157,8 @@ class process_units::reader {
     u.has_context = n("context.walkable") != 0 && u.worker == nobody && u.stack != 0 && u.sp >= u.stack_low &&
                     u.sp <= u.stack_top && u.state != "fresh" && u.state != "finished" &&
                     u.state != "running";
+    if (u.state == "running" && u.worker == nobody && (traits & n("trait.away")) != 0)
+      u.state = "away"; // in the kernel, or just out of it, without a worker
     if (u.state == "blocked" && (traits & n("trait.suspended")) != 0)
       u.state = "suspended"; // the other way to suspend
     if (u.state == "blocked")

@@ -10,6 +10,7 @@
 #include <limits>
 #include <unordered_set>
 
+#include "tools/weft/kernel_calls.hpp"
 #include "weft/os/clock.hpp"
 
 namespace weft::tool {
@@ -60,6 +61,8 @@ waits::waits(target& of, const layout& table, const process_units& units)
 void waits::explain(std::size_t index) {
   const unit_info& u = units_.units()[index];
   wait_info& w = waits_[index];
+  if (u.state == "running" || u.state == "away")
+    return explain_running(u, w);
   if (u.state == "suspended") {
     w.what = "resume()";
   } else if (u.state == "blocked") {
@@ -109,13 +112,45 @@ std::string waits::call_of(address record) {
   std::string text = table_.name_of("call", *call) + " of " + std::to_string(*descriptor);
   if (const std::string what = descriptors_.describe(*descriptor); !what.empty())
     text += " (" + what + ")";
+  return text + for_how_long(*since);
+}
+
+std::string waits::for_how_long(std::int64_t since) const {
   char time[64];
   if (target_.process() != 0) {
-    std::snprintf(time, sizeof time, ", for %.1f s", std::max(seconds(now_ - *since), 0.0));
+    std::snprintf(time, sizeof time, ", for %.1f s", std::max(seconds(now_ - since), 0.0));
   } else {
-    std::snprintf(time, sizeof time, " since %.1f s of CLOCK_MONOTONIC", seconds(*since));
+    std::snprintf(time, sizeof time, " since %.1f s of CLOCK_MONOTONIC", seconds(since));
   }
-  return text + time;
+  return time;
+}
+
+// A worker's is known; who is away stands on one with its own stack.
+const kernel_thread* waits::kernel_thread_of(const unit_info& u) const {
+  const pid_t carries = u.worker != nobody ? units_.workers()[u.worker].kernel_thread : 0;
+  for (const kernel_thread& t : target_.kernel_threads()) {
+    if (carries != 0 ? t.id == carries : t.sp >= u.stack_low && t.sp < u.stack_top)
+      return &t;
+  }
+  return nullptr;
+}
+
+// In a system call, whether it keeps its worker or not. Since when, the monitor has noted where it looks at
+// the worker; of another wait its note does not hold: the kernel thread has computed for longer since than a
+// tick takes.
+void waits::explain_running(const unit_info& u, wait_info& w) {
+  const kernel_thread* const on = kernel_thread_of(u);
+  if (on == nullptr)
+    return;
+  w.what = describe_kernel_call(on->call, descriptors_);
+  if (w.what.empty() || u.worker == nobody)
+    return;
+  const address worker = units_.workers()[u.worker].at;
+  const auto since = target_.get<std::int64_t>(worker + table_.number("worker.kept_since"));
+  const auto computed = target_.get<std::int64_t>(worker + table_.number("worker.silent_cpu"));
+  const auto cost = static_cast<std::int64_t>(table_.number("worker.cost_of_tick"));
+  if (since && *since != 0 && computed && on->cpu_ns - *computed < cost)
+    w.what += for_how_long(*since);
 }
 
 // The join word of a unit names the thread that waits for its end.

@@ -45,6 +45,9 @@ class waits {
   void explain(std::size_t unit);
   [[nodiscard]] std::string until(std::int64_t at) const;
   [[nodiscard]] std::string call_of(address record);
+  [[nodiscard]] std::string for_how_long(std::int64_t since) const;
+  [[nodiscard]] const kernel_thread* kernel_thread_of(const unit_info& u) const;
+  void explain_running(const unit_info& u, wait_info& w);
   void index_stacks();
   const owner& owner_of(address mutex);
   [[nodiscard]] owner follow_marks(address mutex) const;
