@@ -90,7 +90,7 @@ file_cache::found file_cache::load(const std::string& path) const {
 
 bool file_cache::is_same(const std::string& path, const file& known) const {
   return weft::blocking([&] {
-    struct stat now {};
+    struct stat now{};
     return ::fstatat(root_.get(), path.c_str(), &now, 0) == 0 && same_file(now, known.about);
   });
 }

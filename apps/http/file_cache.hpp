@@ -32,7 +32,7 @@ struct file {
   explicit file(int open_one) noexcept : descriptor(open_one) {}
   owned_descriptor descriptor;
   std::uint64_t size = 0;
-  struct stat about {};
+  struct stat about{};
   date_text modified{};
   std::string etag;
   std::string_view type;
