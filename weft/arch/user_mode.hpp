@@ -99,6 +99,15 @@ inline constexpr std::size_t syscall_bytes = 2;
   return number;
 }
 
+// Whether the code before the `syscall` is that of glibc's function for all calls in which a thread may be
+// cancelled (`__syscall_cancel_arch`, 2.41 and newer): `mov %r11, 8(%rsp)` is its last instruction.
+[[nodiscard]] inline bool makes_any_call(std::uintptr_t pc) noexcept {
+  constexpr unsigned char keep_r11[] = {0x4c, 0x89, 0x5c, 0x24, 0x08};
+  std::array<unsigned char, sizeof keep_r11> last;
+  return read_code(pc, pc - syscall_bytes - last.size(), last.data(), last.size()) &&
+         __builtin_memcmp(last.data(), keep_r11, last.size()) == 0;
+}
+
 // Nothing: what was interrupted has not just come out of a system call. The `syscall` instruction leaves its
 // end in rcx and the flags in r11, where nothing keeps them for long.
 [[nodiscard]] inline std::optional<returned_call> call_returned(const ucontext_t& interrupted) noexcept {
@@ -186,6 +195,9 @@ enum class interrupted_call : std::uint8_t { none, restarts, failed };
   return std::nullopt;
 }
 inline void set_result(ucontext_t&, long) noexcept {}
+[[nodiscard]] inline bool makes_any_call(std::uintptr_t) noexcept {
+  return false;
+}
 template <int Number>
 inline long system_call(const std::array<long, 6>&) noexcept {
   return -ENOSYS;

@@ -30,7 +30,8 @@ inline std::int64_t coarse_now_ns() noexcept {
   return ns_of_reading(now);
 }
 
-// Nanoseconds of CPU time that a kernel thread of this process has used; 0 if it is none. A system call.
+// Nanoseconds of CPU time that a kernel thread of this process has used; 0 if it is none. The number 0 stands
+// for the calling one. A system call.
 // Contexts: all, SIGNAL-SAFE. Switches: never. Errors: none.
 inline std::int64_t cpu_time_ns(int kernel_thread_id) noexcept {
   // As the kernel spells the clock of a kernel thread (CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED).

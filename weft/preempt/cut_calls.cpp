@@ -10,7 +10,9 @@
 
 #include "weft/os/clock.hpp"
 #include "weft/os/timespec.hpp"
+#include "weft/preempt/call_number.hpp"
 #include "weft/preempt/cut_transfers.hpp"
+#include "weft/sched/ticker.hpp"
 
 namespace weft::preempt {
 namespace {
@@ -167,17 +169,33 @@ bool is_ended_wait(const returned_call& c, bool knows_beginning) noexcept {
 
 } // namespace
 
-std::optional<returned_call> cut_short(const ucontext_t& interrupted, const told_call& told) noexcept {
+namespace {
+
+// Whether the call is still the one that the monitor saw, and not a later one like it: the thread has computed
+// no more than it takes to get here.
+bool is_that_call(const returned_call& c, const told_call& told) noexcept {
+  constexpr int caller = 0;
+  return told.number != 0 && told.first == c.arguments[0] &&
+         (c.number == -1 || c.number == told.number) &&
+         os::cpu_time_ns(caller) - told.cpu_ns < sched::silence::cost_of_tick;
+}
+
+} // namespace
+
+std::optional<cut_call> cut_short(const ucontext_t& interrupted, const told_call& told) noexcept {
   std::optional<returned_call> c = arch::call_returned(interrupted);
   if (!c)
-    return c;
-  const bool is_told =
-      told.number != 0 && told.first == c->arguments[0] && (c->number == -1 || c->number == told.number);
-  if (c->number == -1 && is_told)
-    c->number = told.number;
-  if (!is_part(*c) && !is_ended_wait(*c, is_told) && !is_ended_transfer(*c, is_told))
     return std::nullopt;
-  return c;
+  if (c->number == -1 && (c->result == -EINTR || c->result > 0))
+    c->number = number_on_stack(interrupted);
+  const bool is_the_told = is_that_call(*c, told);
+  if (is_the_told)
+    c->number = told.number;
+  // Another one has begun since the monitor looked.
+  const std::int64_t since = !told.given ? 0 : is_the_told ? told.since : os::now_ns();
+  if (!is_part(*c) && !is_ended_wait(*c, since != 0) && !is_ended_transfer(*c, since != 0))
+    return std::nullopt;
+  return cut_call{*c, since};
 }
 
 void note_tick() noexcept {
@@ -190,9 +208,9 @@ bool tick_mark::ticked() const noexcept {
   return &ticks_here() != at_ || *at_ != count_;
 }
 
-void go_on(const returned_call& cut, const told_call& told, ucontext_t& interrupted) noexcept {
-  const bool moves = heeds_limit_of_socket(cut.number);
-  arch::set_result(interrupted, moves ? move_on(cut, told.since) : wait_on(cut, told.since));
+void go_on(const cut_call& cut, ucontext_t& interrupted) noexcept {
+  const bool moves = heeds_limit_of_socket(cut.call.number);
+  arch::set_result(interrupted, moves ? move_on(cut.call, cut.since) : wait_on(cut.call, cut.since));
 }
 
 } // namespace weft::preempt

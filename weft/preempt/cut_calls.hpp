@@ -23,16 +23,23 @@ using kernel_call = std::array<long, 5>;
 // all.
 [[nodiscard]] bool can_go_on(const kernel_call& made) noexcept;
 
-// What the monitor knew of a worker's thread when it signalled: 0, if nothing. Written by the monitor before
-// the signal, which the kernel orders.
+// What the monitor saw of a worker's thread just before it signalled.
 struct told_call {
-  long number = 0, first = 0;
-  std::int64_t since = 0; // when it was first seen there, later than it began
+  bool given = false;          // it looked
+  long number = 0, first = 0;  // the call that the thread was in; 0: none, it computed
+  std::int64_t since = 0;      // when it was first seen there, later than it began
+  std::int64_t cpu_ns = 0;     // of its kernel thread, then
 };
 
-// The call that was cut short, with the number that it has. Nothing: none was, or it cannot be gone on with.
-// SIGNAL-SAFE.
-std::optional<arch::returned_call> cut_short(const ucontext_t& interrupted, const told_call& told) noexcept;
+// A call that a signal has ended too early, with the number that it has, and when it began at the latest; 0:
+// nobody knows, and it has no limit for which that matters.
+struct cut_call {
+  arch::returned_call call;
+  std::int64_t since;
+};
+
+// Nothing: none was cut short, or it cannot be gone on with. SIGNAL-SAFE.
+std::optional<cut_call> cut_short(const ucontext_t& interrupted, const told_call& told) noexcept;
 
 // To be called at each tick on its kernel thread: then it can be known whether it was a tick that ended a
 // call. SIGNAL-SAFE.
@@ -51,6 +58,6 @@ class tick_mark {
 
 // Goes on with it, for as long as it takes, and puts the result where the interrupted code finds it. SIGNAL-
 // SAFE. Contexts: the handler, in user mode or without a worker, or one that shall wait with its worker.
-void go_on(const arch::returned_call& cut, const told_call& told, ucontext_t& interrupted) noexcept;
+void go_on(const cut_call& cut, ucontext_t& interrupted) noexcept;
 
 } // namespace weft::preempt

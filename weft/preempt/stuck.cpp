@@ -79,7 +79,8 @@ std::optional<kernel_call> silent_in(sched::worker& w, std::int64_t now, std::in
   const bool works = kernel_id != 0 && !w.parking.stillness.holds();
   const std::int64_t computed = works ? os::cpu_time_ns(kernel_id) : 0;
   if (computed == 0 || computed != w.ticking.silent.cpu_ns) {
-    // Who computed for less than the time may wait in the kernel since then: others need not be due before.
+    // Who computed for at least half an interval less than the time may wait in the kernel since then: after
+    // another half it has waited for a whole one.
     w.ticking.silent.has_waited =
         computed != 0 && computed - w.ticking.silent.cpu_ns < now - w.ticking.silent.seen - interval / 2;
     const bool keeps_on = computed != 0 &&
@@ -87,8 +88,9 @@ std::optional<kernel_call> silent_in(sched::worker& w, std::int64_t now, std::in
                           w.preemption.kept_by.load_relaxed() == w.current;
     if (!keeps_on)
       w.ticking.silent.kept_since = now;
-    w.ticking.silent.since = w.ticking.silent.seen = now;
-    w.ticking.silent.look_at = now + interval;
+    w.ticking.silent.since = os::now_ns(); // not before a call that it has made since this look began
+    w.ticking.silent.seen = now;
+    w.ticking.silent.look_at = now + (w.ticking.silent.has_waited ? interval / 2 : interval);
     w.ticking.silent.cpu_ns = computed;
     return {};
   }
@@ -100,6 +102,17 @@ std::optional<kernel_call> silent_in(sched::worker& w, std::int64_t now, std::in
   w.ticking.silent.look_at =
       now + (made ? interval : std::clamp(now - w.ticking.silent.since, interval, longest * interval));
   return made;
+}
+
+// For the handler, which the kernel's signal orders after this.
+void tell(sched::worker& w, const std::optional<kernel_call>& made, std::int64_t since,
+          std::uint32_t serial) noexcept {
+  sched::silence& s = w.ticking.silent;
+  s.told_number.store_relaxed(made ? (*made)[0] : 0);
+  s.told_first.store_relaxed(made ? (*made)[1] : 0);
+  s.told_since.store_relaxed(since);
+  s.told_cpu_ns.store_relaxed(s.cpu_ns);
+  s.told_serial.store_relaxed(serial);
 }
 
 // It may have ended meanwhile, or gone to another kernel thread.
@@ -115,24 +128,52 @@ std::int64_t look_at_silent(sched::worker& w, std::int64_t now, std::int64_t int
   const auto kind = leaves ? &hides_a_tick : &is_wait_for_good;
   const std::optional<kernel_call> made = silent_in(w, now, interval, kind);
   if (!made)
-    return leaves && w.ticking.silent.has_waited ? now + interval : sched::no_deadline;
+    return leaves && w.ticking.silent.has_waited ? w.ticking.silent.look_at : sched::no_deadline;
   // Who was ticked, kept the worker and is there still does not wait for another tick; but of those who may
   // have a lock that it waits for, one goes alone a tick.
   constexpr unsigned most = 6;
   const bool in_vain = w.preemption.kept_by.load_relaxed() == w.current && !is_wait_for_good(*made);
   w.ticking.silent.ticks_in_vain = in_vain ? std::min(w.ticking.silent.ticks_in_vain + 1, most) : 0;
   w.ticking.silent.look_at = now + (interval << w.ticking.silent.ticks_in_vain);
-  w.ticking.silent.told_number.store_relaxed((*made)[0]);
-  w.ticking.silent.told_first.store_relaxed((*made)[1]);
-  w.ticking.silent.told_since.store_relaxed(w.ticking.silent.since);
+  tell(w, made, w.ticking.silent.since, 0);
   w.preemption.is_stuck.store_relaxed(1);
   tick(w, number);
   return now;
 }
 
+void tell_of_call(sched::worker& w, std::int64_t now) noexcept {
+  sched::silence& s = w.ticking.silent;
+  const std::uint32_t serial = w.preemption.user_mode_serial.load_relaxed();
+  const int kernel_id = w.carried.kernel_thread_id.load_relaxed();
+  if (serial == 0 || kernel_id == 0)
+    return;
+  const std::int64_t computed = os::cpu_time_ns(kernel_id);
+  if (computed != s.cpu_ns) {
+    s.since = os::now_ns(); // not before the call that it may have made meanwhile
+    s.seen = now;
+    s.cpu_ns = computed;
+  }
+  const bool runs = os::cpu_time_ns(kernel_id) != computed; // much cheaper than to ask for its call
+  w.preemption.is_stuck.store_relaxed(0);                   // of a cooperative thread that has gone on
+  tell(w, runs ? std::nullopt : call_of(kernel_id), s.since, serial);
+}
+
+bool waits_in_call(int kernel_id) noexcept {
+  return call_of(kernel_id).has_value();
+}
+
 told_call what_was_told(const sched::worker& w) noexcept {
   const auto& s = w.ticking.silent;
-  return {s.told_number.load_relaxed(), s.told_first.load_relaxed(), s.told_since.load_relaxed()};
+  return {.given = true,
+          .number = s.told_number.load_relaxed(),
+          .first = s.told_first.load_relaxed(),
+          .since = s.told_since.load_relaxed(),
+          .cpu_ns = s.told_cpu_ns.load_relaxed()};
+}
+
+told_call told_of_user_mode(sched::worker& w) noexcept {
+  const std::uint32_t serial = w.ticking.silent.told_serial.exchange_relaxed(0);
+  return serial != 0 && serial == w.preemption.user_mode_serial.load_relaxed() ? what_was_told(w) : told_call{};
 }
 
 bool is_at_a_wait(const ucontext_t& interrupted) noexcept {
@@ -191,8 +232,10 @@ bool can_leave(const sched::worker& w, const ucontext_t& interrupted, bool is_cu
 }
 
 void look_at_blocked(sched::worker& w, std::int64_t now, std::int64_t interval, int number) noexcept {
-  if (w.owner_group.has_thieves() && silent_in(w, now, interval, &restarts))
-    tick(w, number);
+  if (!w.owner_group.has_thieves() || !silent_in(w, now, interval, &hides_a_tick))
+    return;
+  tell_of_call(w, now);
+  tick(w, number);
 }
 
 bool waits_in_futex(const sched::worker& w, const ucontext_t& interrupted) noexcept {

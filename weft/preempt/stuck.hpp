@@ -21,8 +21,8 @@ namespace weft::preempt {
 std::int64_t look_at_silent(sched::worker& w, std::int64_t now, std::int64_t interval, int number) noexcept;
 
 // The same for one whose preemptible thread is in user mode, where nobody waits on that worker: if the thread
-// is in the kernel, in a call that restarts, it shall let the worker go all the same, which can take what is
-// ready elsewhere, and what becomes ready. Groups without thieves are left alone.
+// is in the kernel, in a call that goes on after a tick, it shall let the worker go all the same, which can
+// take what is ready elsewhere, and what becomes ready. Groups without thieves are left alone.
 void look_at_blocked(sched::worker& w, std::int64_t now, std::int64_t interval, int number) noexcept;
 
 // Whether what was interrupted is at a system call that may wait, in the kernel or about to go there.
@@ -32,8 +32,18 @@ void look_at_blocked(sched::worker& w, std::int64_t now, std::int64_t interval, 
 // Whether what runs on `w`, the caller's, is a thread that may leave it, wherever it stands. SIGNAL-SAFE.
 [[nodiscard]] bool may_leave_now(const sched::worker& w) noexcept;
 
+// To be called just before the worker's preemptible thread is ticked: the handler will know in which call it
+// was, if in any. Contexts: the monitor. Switches: never.
+void tell_of_call(sched::worker& w, std::int64_t now) noexcept;
+
+// Whether that kernel thread is in a system call and waits there. Contexts: all but signal handlers.
+[[nodiscard]] bool waits_in_call(int kernel_id) noexcept;
+
 // What look_at_silent() knew when it ticked the worker. SIGNAL-SAFE.
 [[nodiscard]] told_call what_was_told(const sched::worker& w) noexcept;
+
+// What tell_of_call() said of the thread that runs in user mode on `w`, once. SIGNAL-SAFE.
+[[nodiscard]] told_call told_of_user_mode(sched::worker& w) noexcept;
 
 // Whether the thread that was interrupted, on the worker's kernel thread, may leave the worker: it is in
 // user code, in a call that goes on. Contexts: the handler of ticks.

@@ -78,17 +78,15 @@ void tick_when_done(int number) noexcept {
   errno = value;
 }
 
-using cut_call = std::optional<arch::returned_call>;
-
-void go_on_with(const cut_call& cut, const told_call& told, ucontext_t& interrupted) noexcept {
+void go_on_with(const std::optional<cut_call>& cut, ucontext_t& interrupted) noexcept {
   if (!cut)
     return;
   handled.calls_gone_on_with.fetch_add_relaxed(1);
-  go_on(*cut, told, interrupted);
+  go_on(*cut, interrupted);
 }
 
 // Returns from the handler by itself where it can.
-void preempt(user_mode& thread, ucontext_t& interrupted, const cut_call& cut, int number,
+void preempt(user_mode& thread, ucontext_t& interrupted, const std::optional<cut_call>& cut, int number,
              int kept_errno) noexcept {
   const sched::carrier* const before = worker_of_this_kernel_thread()->carried.on;
   const sigset_t kept_mask = interrupted.uc_sigmask;
@@ -108,7 +106,7 @@ void preempt(user_mode& thread, ucontext_t& interrupted, const cut_call& cut, in
   if (own_mask) [[unlikely]]
     interrupted.uc_sigmask = kept_mask;
   thread.return_to_user_mode();
-  go_on_with(cut, {}, interrupted);
+  go_on_with(cut, interrupted);
   write_errno(kept_errno);
   if (thread.has_remembered()) {
     if (!adapted)                 // twice would keep the signal blocked for good
@@ -120,11 +118,13 @@ void preempt(user_mode& thread, ucontext_t& interrupted, const cut_call& cut, in
 
 // A thread that is in the kernel keeps the kernel thread and lets the worker go; one that computes leaves.
 void on_tick_in_user_mode(user_mode& thread, ucontext_t& interrupted, int number, int kept_errno) noexcept {
+  worker* const w = thread.is_away() ? nullptr : worker_of_this_kernel_thread();
+  const told_call told = w != nullptr ? told_of_user_mode(*w) : told_call{};
   if (thread.is_entering())
     return thread.remember_tick();
   WEFT_ASSERT(thread.is_in_place(), "a thread in user mode has another one's variables");
   const arch::interrupted_call call = arch::call_interrupted(interrupted);
-  const cut_call cut = cut_short(interrupted, {});
+  const auto cut = cut_short(interrupted, told);
   if (call == arch::interrupted_call::failed && !cut)
     handled.calls_failed.fetch_add_relaxed(1);
   // At a call that does not wait it goes on at once, and on this kernel thread.
@@ -141,7 +141,7 @@ void on_tick_in_user_mode(user_mode& thread, ucontext_t& interrupted, int number
   } else {
     return preempt(thread, interrupted, cut, number, kept_errno);
   }
-  go_on_with(cut, {}, interrupted);
+  go_on_with(cut, interrupted);
 }
 
 // While one is in scope the monitor lets the worker alone: the handler waits there.
@@ -174,16 +174,16 @@ bool leave_soon(worker& w) noexcept {
 }
 
 // Where a call was cut short the handler goes on with it: it does not return before that is done.
-void leave_or_keep(worker& w, const cut_call& cut, const told_call& told, ucontext_t& interrupted) noexcept {
+void leave_or_keep(worker& w, const std::optional<cut_call>& cut, ucontext_t& interrupted) noexcept {
   w.preemption.kept_by.store_relaxed(nullptr);
   if (can_leave(w, interrupted, cut.has_value()) && (cut ? leave_soon(w) : sched::leave_worker(w))) {
     handled.threads_left.fetch_add_relaxed(1); // GONE: w
-    return go_on_with(cut, told, interrupted);
+    return go_on_with(cut, interrupted);
   }
   w.preemption.kept_by.store_relaxed(w.current);
   if (cut) {
     const let_alone here(w);
-    go_on_with(cut, told, interrupted);
+    go_on_with(cut, interrupted);
   } else if (waits_in_futex(w, interrupted) && user_mode::let_one_go_alone(w)) {
     handled.let_go_alone.fetch_add_relaxed(1);
   }
@@ -192,14 +192,14 @@ void leave_or_keep(worker& w, const cut_call& cut, const told_call& told, uconte
 // The runtime, or a cooperative thread that has called it or not.
 void on_tick_at_worker(worker& w, ucontext_t& interrupted) noexcept {
   WEFT_ASSERT(w.is_here(), "a tick has found a worker on another kernel thread");
+  static_cast<void>(told_of_user_mode(w)); // it has left user mode, and may come back to make another call
   const bool is_told = w.preemption.is_stuck.exchange_relaxed(0) != 0;
-  const told_call told = is_told ? what_was_told(w) : told_call{};
-  const cut_call cut = cut_short(interrupted, told);
+  const auto cut = cut_short(interrupted, is_told ? what_was_told(w) : told_call{});
   if (is_told)
-    return leave_or_keep(w, cut, told, interrupted);
+    return leave_or_keep(w, cut, interrupted);
   user_mode::remember_tick_in_runtime(w);
   if (cut && was_in_user_code(interrupted)) // a tick for who ran there before
-    go_on_with(cut, told, interrupted);
+    go_on_with(cut, interrupted);
 }
 
 } // namespace
@@ -221,7 +221,7 @@ void on_tick(int number, siginfo_t* info, void* context) {
   } else if (note_tick(); !pass_on(*info)) {
     // for another kernel thread
   } else if ((attention & sched::without_worker) != 0) {
-    go_on_with(cut_short(interrupted, {}), {}, interrupted); // a tick for who ran there before
+    go_on_with(cut_short(interrupted, {}), interrupted); // a tick for who ran there before
   } else if ((attention & sched::user_code) != 0) {
     on_tick_in_user_mode(user_mode::behind(front), interrupted, number, kept);
   } else if ((attention & sched::not_a_worker) == 0) {

@@ -121,6 +121,7 @@ bool look_at_plan(worker& w, look& l) noexcept {
   if (l.now < planned) {
     l.look_again_at(planned);
   } else if (w.preemption.planned_tick.cas_strong_relaxed(planned, 0)) {
+    tell_of_call(w, l.now);
     tick_now(w, l.number);
   }
   return true;
@@ -190,6 +191,7 @@ void look_at(worker& w, void* argument) {
   w.ticking.serial = 0;
   w.ticking.since = l.now;
   l.look_again_at(l.now + interval);
+  tell_of_call(w, l.now);
   send_tick_to(w, l.number);
 }
 
@@ -203,7 +205,7 @@ void look_at_away(sched::carrier& c, void* argument) {
   l.waited_for = true;
   l.look_again_at(l.now + l.interval);
   const std::int64_t computed = os::cpu_time_ns(c.kernel_id());
-  if (std::exchange(c.computed_ns, computed) + l.interval / 8 < computed)
+  if (std::exchange(c.computed_ns, computed) + l.interval / 8 < computed && !waits_in_call(c.kernel_id()))
     send_tick(c.kernel_id(), l.number);
 }
 

@@ -15,7 +15,7 @@ namespace weft::sched {
 
 struct worker;
 
-// A worker without a preemptible thread, as the monitor sees it (preempt/stuck.hpp).
+// Whether a worker's kernel thread computes, as the monitor sees it (preempt/stuck.hpp).
 struct silence {
   deadline since = 0, seen = 0, look_at = 0;
   // As `since`; but that of a thread that keeps the worker goes on while it is ticked in vain.
@@ -24,9 +24,11 @@ struct silence {
   std::int64_t cpu_ns = 0;
   unsigned ticks_in_vain = 0; // in a row
   bool has_waited = false;
-  // The call for which it was ticked (preempt/cut_calls.hpp), for the handler.
+  // The call that it was in when it was ticked (preempt/cut_calls.hpp), for the handler.
   base::atomic<long> told_number{0}, told_first{0};
   base::atomic<deadline> told_since{0};
+  base::atomic<std::int64_t> told_cpu_ns{0}; // as `cpu_ns`
+  base::atomic<std::uint32_t> told_serial{0}; // of the preemptible thread that made it; 0: none did
 };
 
 // What a watchdog has seen of a worker: the same since then?

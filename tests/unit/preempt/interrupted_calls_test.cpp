@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Each kind of system call that blocks, in a preemptible thread whose worker others need: the worker is let
-// go, and the call goes on where the kernel restarts it or our handler goes on with it; the others return
-// EINTR, which is counted, and do what they should when they are called again.
-#include <gnu/libc-version.h>
+// Each kind of system call that blocks, in a thread whose worker others need: the worker is let go, and the
+// call goes on, because the kernel restarts it or because our handler goes on with it.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <pthread.h>
@@ -25,7 +23,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -287,45 +284,40 @@ int try_clock_nanosleep_until(meeting& m) {
   });
 }
 
-enum class then : std::uint8_t {
-  restarts,
-  goes_on, // by our handler, where the code before a call says its number; else libc repeats it, or it fails
-  fails,
+enum class by : std::uint8_t {
+  kernel,
+  handler, // of our signal
 };
-
-bool libc_says_numbers() {
-  return std::atof(::gnu_get_libc_version()) < 2.41;
-}
 
 struct call {
   const char* name;
-  then interrupted;
+  by gone_on_with;
   int (*attempt)(meeting&);
   void (*release)(meeting&);
   bool (*prepare)(meeting&);
 };
 constexpr call calls[] = {
-    {"read", then::restarts, try_read, write_one, nothing},
-    {"recv", then::restarts, try_recv, send_one, nothing},
-    {"waitpid", then::restarts, try_waitpid, write_one, fork_child},
-    {"sem_wait", then::restarts, try_sem_wait, post, nothing},
-    {"pthread_cond_wait", then::restarts, try_cond_wait, change, nothing},
-    {"pthread_cond_timedwait", then::goes_on, try_cond_timedwait, change, nothing},
-    {"recv_with_limit", then::fails, try_recv, send_one, time_receives_out},
-    {"readv_with_limit", then::fails, try_readv_of_socket, send_one, time_receives_out},
-    {"recvmsg_with_limit", then::fails, try_recvmsg, send_one, time_receives_out},
-    {"accept_with_limit", then::fails, try_accept, connect_one, listen_with_limit},
-    {"poll", then::goes_on, try_poll, write_one, nothing},
-    {"ppoll", then::goes_on, try_ppoll, write_one, nothing},
-    {"select", then::goes_on, try_select, write_one, nothing},
-    {"pselect", then::goes_on, try_pselect, write_one, nothing},
-    {"epoll_wait", then::goes_on, try_epoll_wait, write_one, nothing},
-    {"nanosleep", then::fails, try_nanosleep, say_so, nothing},
-    {"clock_nanosleep", then::fails, try_clock_nanosleep, say_so, nothing},
-    {"clock_nanosleep_until", then::goes_on, try_clock_nanosleep_until, say_so, nothing},
-    {"sem_timedwait", then::goes_on, try_sem_timedwait, post, nothing},
-    {"msgrcv", then::goes_on, try_msgrcv, send_message, make_queue},
-    {"semop", then::goes_on, try_semop, raise_semaphore, make_semaphores},
+    {"read", by::kernel, try_read, write_one, nothing},
+    {"recv", by::kernel, try_recv, send_one, nothing},
+    {"waitpid", by::kernel, try_waitpid, write_one, fork_child},
+    {"sem_wait", by::kernel, try_sem_wait, post, nothing},
+    {"pthread_cond_wait", by::kernel, try_cond_wait, change, nothing},
+    {"pthread_cond_timedwait", by::handler, try_cond_timedwait, change, nothing},
+    {"recv_with_limit", by::handler, try_recv, send_one, time_receives_out},
+    {"readv_with_limit", by::handler, try_readv_of_socket, send_one, time_receives_out},
+    {"recvmsg_with_limit", by::handler, try_recvmsg, send_one, time_receives_out},
+    {"accept_with_limit", by::handler, try_accept, connect_one, listen_with_limit},
+    {"poll", by::handler, try_poll, write_one, nothing},
+    {"ppoll", by::handler, try_ppoll, write_one, nothing},
+    {"select", by::handler, try_select, write_one, nothing},
+    {"pselect", by::handler, try_pselect, write_one, nothing},
+    {"epoll_wait", by::handler, try_epoll_wait, write_one, nothing},
+    {"nanosleep", by::handler, try_nanosleep, say_so, nothing},
+    {"clock_nanosleep", by::handler, try_clock_nanosleep, say_so, nothing},
+    {"clock_nanosleep_until", by::handler, try_clock_nanosleep_until, say_so, nothing},
+    {"sem_timedwait", by::handler, try_sem_timedwait, post, nothing},
+    {"msgrcv", by::handler, try_msgrcv, send_message, make_queue},
+    {"semop", by::handler, try_semop, raise_semaphore, make_semaphores},
 };
 
 // Threads of the kind that a test's parameters begin with.
@@ -362,17 +354,12 @@ TEST_P(interrupted_calls, let_the_worker_go_and_end_as_they_should) {
   const auto [kind, call] = GetParam();
   if (!can_preempt(kind) || !preempt::tells_user_code())
     GTEST_SKIP() << "not on this machine";
-  const bool is_cooperative = kind == preemption::none;
   meeting m;
   sched::set_leaving(sched::leave_when::always);
   if (!call.prepare(m))
     GTEST_SKIP() << "this machine does not let us: " << errno;
   runtime_.start(sched::arrangement::pool_per_worker, 1, std::chrono::microseconds(500));
-  std::size_t interruptions = 0;
-  thread waits(attributes(), [&m, &interruptions, &call] {
-    for (int error; (error = call.attempt(m)) != 0; ++interruptions)
-      ASSERT_EQ(error, EINTR);
-  });
+  thread waits(attributes(), [&m, &call] { EXPECT_EQ(call.attempt(m), 0) << "an errno"; });
   thread releases([this, &m, &call] { // which only runs at all when the worker has left the other
     while (!has_left())
       this_thread::yield();
@@ -380,28 +367,8 @@ TEST_P(interrupted_calls, let_the_worker_go_and_end_as_they_should) {
   });
   waits.join();
   releases.join();
-  if (is_cooperative) { // the monitor knows the call and when it began
-    EXPECT_EQ(interruptions, 0U);
-    EXPECT_EQ(runtime_.calls_gone_on_with() != 0, call.interrupted != then::restarts);
-    return;
-  }
-  switch (call.interrupted) {
-  case then::restarts:
-    EXPECT_EQ(interruptions, 0U);
-    EXPECT_EQ(runtime_.calls_failed(), 0U);
-    break;
-  case then::goes_on:
-    EXPECT_NE(runtime_.calls_gone_on_with() + runtime_.calls_failed(), 0U);
-    if (libc_says_numbers()) {
-      EXPECT_EQ(interruptions, 0U);
-      EXPECT_EQ(runtime_.calls_failed(), 0U);
-    }
-    break;
-  case then::fails:
-    EXPECT_GE(interruptions, 1U);
-    EXPECT_LE(interruptions, runtime_.calls_failed()); // one may be found twice
-    break;
-  }
+  EXPECT_EQ(runtime_.calls_failed(), 0U);
+  EXPECT_EQ(runtime_.calls_gone_on_with() != 0, call.gone_on_with == by::handler);
 }
 
 // --- parts ---
@@ -491,7 +458,7 @@ constexpr transfer transfers[] = {
     {"send", send_much, false, true},       {"sendmsg", send_pieces, false, true},
     {"recv_all", receive_much, true, true}, {"recvmsg_all", receive_pieces, true, true},
 };
-// On sockets with a time limit: preemptible threads may get EINTR there, before anything is moved.
+// On sockets with a time limit.
 constexpr transfer limited[] = {
     {"send_with_limit", send_in_time, false, true},
     {"writev_with_limit", write_in_time, false, true},
@@ -508,16 +475,16 @@ INSTANTIATE_TEST_SUITE_P(each, calls_in_parts,
                                             ::testing::ValuesIn(transfers), ::testing::Values(1U, 2U)),
                          name_of_transfer);
 INSTANTIATE_TEST_SUITE_P(limited, calls_in_parts,
-                         ::testing::Combine(::testing::Values(preemption::none), ::testing::ValuesIn(limited),
-                                            ::testing::Values(1U, 2U)),
+                         ::testing::Combine(::testing::Values(preemption::none, preemption::own_tls,
+                                                              preemption::own_kernel_thread,
+                                                              preemption::bound_tls),
+                                            ::testing::ValuesIn(limited), ::testing::Values(1U, 2U)),
                          name_of_transfer);
 
 TEST_P(calls_in_parts, move_all_that_was_asked) {
   const auto [kind, what, workers] = GetParam();
   if (!can_preempt(preemption::own_kernel_thread) || !can_preempt(kind) || !preempt::tells_user_code())
     GTEST_SKIP() << "not on this machine";
-  if (kind != preemption::none && !libc_says_numbers())
-    GTEST_SKIP() << "this libc does not say which call was cut short";
   meeting m;
   sched::set_leaving(sched::leave_when::always);
   runtime_.start(sched::arrangement::stealing, workers, std::chrono::microseconds(200));
@@ -538,7 +505,11 @@ TEST_P(calls_in_parts, move_all_that_was_asked) {
 // --- limits that pass ---
 
 class limits_of_sockets : public calls_of_kinds<std::tuple<preemption>> {};
-INSTANTIATE_TEST_SUITE_P(each, limits_of_sockets, ::testing::Combine(::testing::Values(preemption::none)),
+INSTANTIATE_TEST_SUITE_P(each, limits_of_sockets,
+                         ::testing::Combine(::testing::Values(preemption::none, preemption::signal_yield,
+                                                              preemption::own_tls,
+                                                              preemption::own_kernel_thread,
+                                                              preemption::bound_tls)),
                          [](const auto& info) { return name_of(std::get<0>(info.param)); });
 
 // Though the thread leaves its worker, and its call is made again, it ends at the limit, and not before, with
@@ -571,7 +542,7 @@ TEST_P(limits_of_sockets, hold_where_the_worker_was_left) {
   });
   waits.join();
   other.join();
-  EXPECT_GE(runtime_.threads_left(), 1U); // it stays away until it calls Weft
+  EXPECT_TRUE(has_left());
 }
 
 } // namespace

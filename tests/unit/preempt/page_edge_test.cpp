@@ -8,16 +8,14 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <string>
 #include <tuple>
 
-#include "tests/unit/preempt/a_pipe.hpp"
+#include "tests/unit/preempt/cut_poll.hpp"
 #include "tests/unit/preempt/fixture.hpp"
-#include "weft/thread.hpp"
 
 namespace weft::test {
 namespace {
@@ -73,26 +71,9 @@ TEST_P(page_edge, a_call_across_it_goes_on_after_a_tick) {
   const auto [kind, before] = GetParam();
   if (!can_preempt(kind))
     GTEST_SKIP() << "not on this machine";
-  const a_pipe pipe;
   const poll_across poll(before);
   runtime_.start(sched::arrangement::pool_per_worker, 1, std::chrono::microseconds(500));
-  long result = 0;
-  thread_attributes a;
-  a.preemption = kind;
-  thread waits(a, [&] {
-    pollfd readable{pipe.reading_end(), POLLIN, 0};
-    result = poll(&readable, 1, -1);
-  });
-  thread releases([this, &pipe] {
-    while (runtime_.workers_let_go() == 0)
-      this_thread::yield();
-    pipe.write_one();
-  });
-  waits.join();
-  releases.join();
-  EXPECT_EQ(result, 1) << std::strerror(static_cast<int>(-result));
-  EXPECT_NE(runtime_.calls_gone_on_with(), 0U);
-  EXPECT_EQ(runtime_.calls_failed(), 0U);
+  expect_a_poll_to_go_on(runtime_, kind, poll);
 }
 
 #endif
