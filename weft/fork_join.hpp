@@ -144,7 +144,7 @@ class [[nodiscard]] forked {
   }
 
  private:
-  // From a preemptible thread, whose front has no lists, among others.
+  // From a preemptible thread, whose face has no lists, among others.
   [[gnu::noinline]] void offer_slowly(sched::worker& w) {
     if (const auto kind = sched::inherited_preemption(); kind != sched::preemption::none)
       unit_.operations = &inheriting[static_cast<unsigned>(kind)];

@@ -66,19 +66,19 @@ std::uint64_t traits_of(const thread_attributes& a, std::uint64_t kind) {
 void submit_with(unit::descriptor& u, const unit::operations& o, std::uint64_t traits,
                  const thread_attributes& a, bool now) {
   const sched::runtime_section in;
-  pool* home = a.pool;
-  if (home == nullptr) {
-    home = sched::home_of_new(u);
+  pool* own_pool = a.pool;
+  if (own_pool == nullptr) {
+    own_pool = sched::pool_of_new(u);
   } else {
     sched::note_here(trace::event::create, &u);
   }
-  home = &sched::pool_of_priority(*home, a.priority);
+  own_pool = &sched::pool_of_priority(*own_pool, a.priority);
   technique_id t = a.technique;
   if (t == technique_id::automatic && (traits & unit::kind_mask) == unit::kind_thread) {
-    t = home->default_technique(a.stack_size != 0);
+    t = own_pool->default_technique(a.stack_size != 0);
     traits |= unit::technique_trait(t);
   }
-  unit::initialise(u, o, home, traits);
+  unit::initialise(u, o, own_pool, traits);
   u.level = static_cast<std::int8_t>(a.level);
   if (a.name != nullptr)
     unit::set_name(u, a.name);

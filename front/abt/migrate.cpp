@@ -16,8 +16,9 @@ namespace door = weft::door;
 
 namespace {
 
-// Called by the core when the unit has its new home and is in no pool. `name`: what it is called there. What
-// the info says of requests may be a later one's already, which the bit tells: that is noted under the lock.
+// Called by the core when the unit has its new own pool and is in no pool. `name`: what it is called there.
+// What the info says of requests may be a later one's already, which the bit tells: that is noted under the
+// lock.
 void arrive(descriptor& u, void* name) {
   unit_info& info = *info_if_any(u);
   pool& target = *pool_of(u);

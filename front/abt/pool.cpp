@@ -25,9 +25,9 @@ std::size_t total_size(pool& p) {
 
 namespace {
 
-// Into the pool, which becomes its home.
+// Into the pool, which becomes its own.
 void push(pool& p, descriptor& u, ABT_pool_context why) {
-  move_home(u, p);
+  move_to(u, p);
   p.push_from_user(u, why);
 }
 
@@ -260,7 +260,7 @@ int ABT_pool_push_threads_ex(ABT_pool handle, const ABT_thread* threads, size_t 
       units.push_back(u);
     }
     for (descriptor* u : units)
-      move_home(*u, *p);
+      move_to(*u, *p);
     p->push_many(units, context);
     return ABT_SUCCESS;
   });

@@ -25,7 +25,7 @@ __attribute__((no_sanitize("thread"))) xstream* last_stream_of(const descriptor&
     if (w->current == &u)
       return es;
     // Units of a list that a worker has for itself run there and are not noted one by one.
-    const bool by_owner = u.home->owned_by(*w) && (u.has_started() || has_ended(u)) && last == nullptr;
+    const bool by_owner = u.own_pool->owned_by(*w) && (u.has_started() || has_ended(u)) && last == nullptr;
     if (by_owner || w->number + 1 == u.last_worker.load_relaxed())
       last = es;
   }
@@ -118,7 +118,7 @@ int ABT_thread_set_associated_pool(ABT_thread thread, ABT_pool handle) {
     pool* p = checked_pool(handle);
     if (p == nullptr)
       return ABT_ERR_INV_POOL;
-    move_home(u, *p);
+    move_to(u, *p);
     return ABT_SUCCESS;
   });
 }

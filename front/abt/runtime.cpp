@@ -172,7 +172,7 @@ void become_primary(xstream& es) {
   descriptor& self = door::primary_unit();
   self.operations = &primary_operations;
   ::new (static_cast<void*>(self.closure)) closure{nullptr, nullptr, nullptr};
-  self.home = es.main.load()->pools.front().get();
+  self.own_pool = es.main.load()->pools.front().get();
 }
 
 void start() {
@@ -216,7 +216,7 @@ void drain_primary(xstream& es) {
   unit_info* info = info_if_any(self);
   if (info != nullptr && !is_null(info->unit))
     pool_of(self)->drop_name(std::exchange(info->unit, ABT_UNIT_NULL));
-  self.home = &es.worker.load()->local;
+  self.own_pool = &es.worker.load()->local;
   es.request(finish_requested);
   es.wait_until_ended();
 }

@@ -146,7 +146,7 @@ int ABT_self_set_associated_pool(ABT_pool handle) {
     pool* p = checked_pool(handle);
     if (p == nullptr)
       return ABT_ERR_INV_POOL;
-    move_home(u, *p);
+    move_to(u, *p);
     return ABT_SUCCESS;
   });
 }

@@ -290,7 +290,7 @@ int ABT_self_schedule(ABT_thread handle, ABT_pool pool_handle) {
       pool* p = checked_pool(pool_handle);
       if (p == nullptr)
         return ABT_ERR_INV_POOL;
-      move_home(*u, *p);
+      move_to(*u, *p);
     }
     door::run_child(*u);
     return ABT_SUCCESS;

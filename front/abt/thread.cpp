@@ -193,8 +193,8 @@ ABT_pool main_pool_of(ABT_xstream handle) {
 void switch_to_new(descriptor& u, ABT_pool_context why) {
   descriptor& self = *unit_here();
   announce_push(self, why);
-  const pool* const home = pool_of(self);
-  if (home == nullptr || !home->new_units_first)
+  const pool* const own_pool = pool_of(self);
+  if (own_pool == nullptr || !own_pool->new_units_first)
     return door::yield_to_taken(u);
   door::let_go_first(self, true);
   door::yield_to_taken(u);

@@ -13,10 +13,10 @@
 #include "front/abt/pool.hpp"
 #include "front/abt/runtime.hpp"
 #include "front/abt/xstream.hpp"
+#include "weft/door/observe.hpp"
 #include "weft/door/section.hpp"
 #include "weft/door/stream.hpp"
 #include "weft/door/switch.hpp"
-#include "weft/door/watch.hpp"
 
 namespace weft::abt {
 
@@ -45,7 +45,7 @@ std::vector<std::unique_ptr<const listener>>& listeners() noexcept {
 struct context_of_event {
   std::uint64_t event;
   descriptor* cause; // null: a foreign kernel thread
-  pool* home;
+  pool* own_pool;
   int depth;
   ABT_sync_event_type reason;
   void* object;
@@ -146,7 +146,7 @@ void forget_old_listeners() noexcept {
 
 void join_tool(worker& w) noexcept {
   if (tool_listens.load(std::memory_order_acquire))
-    door::watch(w, true);
+    door::observe(w, true);
 }
 
 namespace {
@@ -164,7 +164,7 @@ int listen(ABT_tool_thread_callback_fn callback, std::uint64_t events, void* arg
   if (tool_listens.exchange(on) == on)
     return ABT_SUCCESS;
   for (xstream* es : state().streams)
-    door::watch(*es->worker.load(), on);
+    door::observe(*es->worker.load(), on);
   return ABT_SUCCESS;
 }
 
@@ -199,7 +199,7 @@ int query(const context_of_event& c, ABT_tool_query_kind kind, void* value) noex
     return ABT_ERR_INV_ARG;
   switch (kind) {
   case ABT_TOOL_QUERY_KIND_POOL:
-    *static_cast<ABT_pool*>(value) = c.home != nullptr ? handle_of(*c.home) : ABT_POOL_NULL;
+    *static_cast<ABT_pool*>(value) = c.own_pool != nullptr ? handle_of(*c.own_pool) : ABT_POOL_NULL;
     return ABT_SUCCESS;
   case ABT_TOOL_QUERY_KIND_STACK_DEPTH:
     *static_cast<int*>(value) = c.depth;

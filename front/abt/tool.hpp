@@ -7,7 +7,7 @@
 #include <atomic>
 
 #include "front/abt/unit.hpp"
-#include "weft/door/watch.hpp"
+#include "weft/door/observe.hpp"
 
 namespace weft::abt {
 

@@ -38,7 +38,7 @@ std::atomic<ABT_unit_id> next_id{1};
 [[gnu::always_inline]] inline void count_end(descriptor& u) noexcept {
   worker& w = door::here();
   weft::pool* const listed = w.listed;
-  if (u.home.is(listed)) [[likely]] {
+  if (u.own_pool.is(listed)) [[likely]] {
     listed->count_unit_here(-1);
   } else {
     count_end_elsewhere(w, u);
@@ -123,7 +123,7 @@ void apply_attributes(descriptor& u, const thread_attr& a) {
 }
 
 // What the attributes say, else the pool.
-technique_id technique_for(const creation& c, const pool& home) {
+technique_id technique_for(const creation& c, const pool& own_pool) {
   if (c.operations != nullptr)
     return technique_id::automatic; // a scheduler's loop
   const bool own_stack =
@@ -135,8 +135,8 @@ technique_id technique_for(const creation& c, const pool& home) {
     throw failure{ABT_ERR_INV_THREAD_ATTR};
   // What runs on its joiner's stack anyway needs no mark, and is made in fewer steps.
   if (t == technique_id::inline_join)
-    return home.default_technique() == technique_id::automatic ? technique_id::automatic : t;
-  return t != technique_id::automatic ? t : home.default_technique(own_stack);
+    return own_pool.default_technique() == technique_id::automatic ? technique_id::automatic : t;
+  return t != technique_id::automatic ? t : own_pool.default_technique(own_stack);
 }
 
 ABTX_preemption preemption_for(const creation& c) noexcept {
@@ -159,7 +159,7 @@ void make_preemptible(descriptor& u) {
   }
 }
 
-std::uint64_t traits_for(const creation& c, const pool& home) {
+std::uint64_t traits_for(const creation& c, const pool& own_pool) {
   if (c.tasklet)
     return door::plain_tasklet;
   std::size_t size = c.attributes != nullptr ? c.attributes->stack_size : 0;
@@ -172,14 +172,14 @@ std::uint64_t traits_for(const creation& c, const pool& home) {
     size += door::bytes_for_preemption();
   if (!door::thread_form::fits(size))
     throw failure{ABT_ERR_MEM};
-  return door::thread_form{size, supplied, technique_for(c, home)}.traits();
+  return door::thread_form{size, supplied, technique_for(c, own_pool)}.traits();
 }
 
-void give_name(descriptor& u, pool& home) {
-  if (!home.names_units())
+void give_name(descriptor& u, pool& own_pool) {
+  if (!own_pool.names_units())
     return;
   unit_info& info = info_of(u);
-  info.unit = home.name_unit(u);
+  info.unit = own_pool.name_unit(u);
 }
 
 void run_preemptible(descriptor& u) {
@@ -237,24 +237,24 @@ bool is_main_loop(const descriptor& u) noexcept {
 }
 
 pool* pool_of(const descriptor& u) noexcept {
-  weft::pool* home = u.home;
-  return home != nullptr ? static_cast<pool*>(home->front()) : nullptr;
+  weft::pool* own_pool = u.own_pool;
+  return own_pool != nullptr ? static_cast<pool*>(own_pool->front()) : nullptr;
 }
 
-descriptor& make_unit(pool& home, const creation& c, ABT_pool_context why) {
-  const std::uint64_t traits = traits_for(c, home);
+descriptor& make_unit(pool& own_pool, const creation& c, ABT_pool_context why) {
+  const std::uint64_t traits = traits_for(c, own_pool);
   descriptor& u = door::allocate_unit();
   const door::operations* o = c.operations;
   if (o == nullptr)
     o = c.tasklet                                          ? &tasklet_operations
         : preemption_for(c) != ABTX_PREEMPTION_COOPERATIVE ? &preemptible_operations
                                                            : &ult_operations;
-  door::begin_unit(u, *o, home, traits);
+  door::begin_unit(u, *o, own_pool, traits);
   closure::make_in(u, c.function, c.argument);
   try {
     if (c.attributes != nullptr)
       apply_attributes(u, *c.attributes);
-    give_name(u, home);
+    give_name(u, own_pool);
     if (o == &preemptible_operations) [[unlikely]]
       make_preemptible(u);
   } catch (...) {
@@ -264,32 +264,33 @@ descriptor& make_unit(pool& home, const creation& c, ABT_pool_context why) {
   }
   if (c.unnamed)
     static_cast<void>(u.join.detach());
-  door::count(home, 1);
+  door::count(own_pool, 1);
   announce_push(u, why);
   tell_tool(u, ABT_TOOL_EVENT_THREAD_CREATE);
   return u;
 }
 
-descriptor& create_unit(pool& home, const creation& c) {
-  descriptor& u = make_unit(home, c, ABT_POOL_CONTEXT_OP_THREAD_CREATE);
-  launch(home, u); // GONE: u, if it is unnamed
+descriptor& create_unit(pool& own_pool, const creation& c) {
+  descriptor& u = make_unit(own_pool, c, ABT_POOL_CONTEXT_OP_THREAD_CREATE);
+  launch(own_pool, u); // GONE: u, if it is unnamed
   return u;
 }
 
-void launch(pool& home, descriptor& u) {
+void launch(pool& own_pool, descriptor& u) {
   // Who pushes into a user's pool must give it what that pool calls the unit.
-  door::launch(u, !home.names_units(), [&] { home.push_new(u); }); // GONE: u, if it is unnamed
+  door::launch(u, !own_pool.names_units(), [&] { own_pool.push_new(u); }); // GONE: u, if it is unnamed
 }
 
-void revive_unit(descriptor& u, pool& home, void (*function)(void*), void* argument, ABT_pool_context why) {
+void revive_unit(descriptor& u, pool& own_pool, void (*function)(void*), void* argument,
+                 ABT_pool_context why) {
   door::prepare_to_supply_again(u);
-  move_home(u, home);
+  move_to(u, own_pool);
   if (const unit_info* info = info_if_any(u))
     door::supply_again(u, info->stack, info->stack_size);
-  door::renew_unit(u, home, [&] { make_preemptible(u); });
+  door::renew_unit(u, own_pool, [&] { make_preemptible(u); });
   closure_of(u).function = function;
   closure_of(u).argument = argument;
-  door::count(home, 1);
+  door::count(own_pool, 1);
   announce_push(u, why);
   tell_tool(u, ABT_TOOL_EVENT_THREAD_REVIVE);
 }
@@ -370,7 +371,7 @@ bool may_migrate(const descriptor& u) noexcept {
   return info == nullptr || info->migratable;
 }
 
-void move_home(descriptor& u, pool& target) {
+void move_to(descriptor& u, pool& target) {
   settle_in(u, target, name_in(u, target));
 }
 
@@ -401,7 +402,7 @@ void settle_in(descriptor& u, pool& target, ABT_unit name) noexcept {
     if (from != nullptr)
       from->count_leaving(w);
   }
-  u.home.publish(&target);
+  u.own_pool.publish(&target);
 }
 
 // --- unit handles ---

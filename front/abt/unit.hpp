@@ -2,7 +2,7 @@
 // Work units of the C API: ULTs and tasklets. A unit is a descriptor of the core, its handle the descriptor's
 // address; what the core has no place for stands in a `unit_info` that most units never need.
 //
-// A unit lives in one pool at a time (descriptor::home): that pool counts it (pool::count_unit), from
+// A unit lives in one pool at a time (descriptor::own_pool): that pool counts it (pool::count_unit), from
 // creation to the end of its function, so that a stream knows whether blocked units will still come back to
 // it.
 #pragma once
@@ -132,18 +132,19 @@ struct creation {
   const door::operations* operations = nullptr; // null: as `tasklet` says
 };
 
-// Makes a unit that lives in `home` and is in no pool yet. Contexts: all but signal handlers. Switches:
+// Makes a unit that lives in `own_pool` and is in no pool yet. Contexts: all but signal handlers. Switches:
 // never, unless the user's create_unit does. Errors: std::bad_alloc, failure{ABT_ERR_...}; nothing is left
 // behind.
-descriptor& make_unit(pool& home, const creation& c, ABT_pool_context why);
+descriptor& make_unit(pool& own_pool, const creation& c, ABT_pool_context why);
 // The same, and pushes it.
-descriptor& create_unit(pool& home, const creation& c);
+descriptor& create_unit(pool& own_pool, const creation& c);
 // Pushes a unit that was made, as its technique wants it: it may have its stack from then on, or run at once
 // in place of the caller. Switches: may. GONE: u, if it is unnamed.
-void launch(pool& home, descriptor& u);
+void launch(pool& own_pool, descriptor& u);
 
 // A new life for a unit that has ended. Errors: as make_unit(); the unit is as before then.
-void revive_unit(descriptor& u, pool& home, void (*function)(void*), void* argument, ABT_pool_context why);
+void revive_unit(descriptor& u, pool& own_pool, void (*function)(void*), void* argument,
+                 ABT_pool_context why);
 
 // Frees a unit that has ended and that nobody else knows. Runs the destructors of its local values.
 void free_ended_unit(descriptor& u) noexcept;
@@ -180,8 +181,9 @@ pool* pool_of(const descriptor& u) noexcept;
 // What the primary ULT was given, at finalisation.
 void drop_values_of_primary(descriptor& u) noexcept;
 
-// Makes `target` the home of a unit that is in no pool. Errors: failure; the unit is as before then.
-void move_home(descriptor& u, pool& target);
+// Makes `target` the pool of its own of a unit that is in no pool. Errors: failure; the unit is as before
+// then.
+void move_to(descriptor& u, pool& target);
 // The same in two steps, of which only the first can fail; forget_name_in() takes that back.
 [[nodiscard]] ABT_unit name_in(descriptor& u, pool& target);
 void forget_name_in(pool& target, ABT_unit name) noexcept;

@@ -89,8 +89,8 @@ void user_pool::drop_name(ABT_unit name) noexcept {
 void user_pool::push_foreign(descriptor& u) {
   if (worker* w = owner())
     return w->local.push(u);
-  u.home = &door::pool_of_default_runtime();
-  u.home->push(u);
+  u.own_pool = &door::pool_of_default_runtime();
+  u.own_pool->push(u);
 }
 
 void user_pool::do_push(descriptor& u) {
@@ -210,7 +210,7 @@ int user_pool::remove_unit(ABT_unit unit) {
 }
 
 bool user_pool::do_remove(descriptor& u, worker*) {
-  if (!has_remove() || callbacks_->old.u_is_in_pool == nullptr || !u.home.is(this))
+  if (!has_remove() || callbacks_->old.u_is_in_pool == nullptr || !u.own_pool.is(this))
     return false;
   const unit_info* info = info_if_any(u);
   if (info == nullptr || is_null(info->unit) || callbacks_->old.u_is_in_pool(info->unit) == ABT_FALSE)

@@ -33,7 +33,7 @@ struct xstream : object {
   std::atomic<std::uint64_t> starts{
       0}; // of core schedulers on its worker: tells when an old one is out of use
   std::shared_ptr<weft::scheduler> rest; // the scheduler of streams that have ended
-  std::shared_ptr<weft::pool> loop_pool; // home of the ULTs that are a main scheduler's loop
+  std::shared_ptr<weft::pool> loop_pool; // own pool of the ULTs that are a main scheduler's loop
   std::atomic<ABT_xstream_state> condition{ABT_XSTREAM_STATE_RUNNING};
   std::atomic<bool> stopping{false};
   door::spin_lock lock; // guards `ended`, and `main` against being freed while somebody asks it for something

@@ -30,19 +30,19 @@ void free_cell(void* memory) noexcept {
 // A cell goes back to the thread that took it, which is there: its region ends after this, or it ends the
 // last of its own tasks.
 void free_task(task& k) noexcept {
-  thread* const home = k.home;
+  thread* const owner = k.owner;
   k.~task();
-  if (home == nullptr)
+  if (owner == nullptr)
     return free_cell(&k);
-  if (home == self) {
-    if (home->spare_tasks.size() >= cells_kept)
+  if (owner == self) {
+    if (owner->spare_tasks.size() >= cells_kept)
       return free_cell(&k);
-    home->spare_tasks.push_back(&k); // has room: reserved by the thread's constructor
+    owner->spare_tasks.push_back(&k); // has room: reserved by the thread's constructor
     return;
   }
-  auto* const cell = ::new (static_cast<void*>(&k)) task_cell{home->returned.load_relaxed()};
+  auto* const cell = ::new (static_cast<void*>(&k)) task_cell{owner->returned.load_relaxed()};
   // release: what was done with the memory comes before its next use; pairs with take_returned_cells()
-  while (!home->returned.cas_weak_release(cell->next, cell)) {
+  while (!owner->returned.cas_weak_release(cell->next, cell)) {
   }
 }
 
@@ -242,7 +242,7 @@ task& new_task(thread& t, const task_request& wanted) {
   }
   task& parent = *t.current;
   task& k = *::new (memory) task(&parent);
-  k.home = is_large ? nullptr : &t;
+  k.owner = is_large ? nullptr : &t;
   k.is_explicit = true;
   k.function = wanted.function;
   const auto first = reinterpret_cast<std::uintptr_t>(memory) + sizeof(task);

@@ -58,7 +58,7 @@ struct task {
   bool is_final = false;
   bool is_explicit = false;
   bool has_copies = false; // made by the program's code, which it destroys: never dropped
-  thread* home = nullptr;  // whose cell its memory is; null: it is none
+  thread* owner = nullptr; // whose cell its memory is; null: it is none
   door::atomic<std::uint32_t> holders{1};
   door::atomic<std::uint32_t> children{0};    // that have not ended
   door::atomic<std::uint32_t> blockers{0};    // tasks that must end before it starts; 1 more while it is made

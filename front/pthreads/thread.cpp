@@ -146,9 +146,9 @@ thread& make_thread(const wishes& w, void* (*function)(void*), void* argument) {
   return t;
 }
 
-void start(thread& t, weft::pool& home, unsigned workers) {
+void start(thread& t, weft::pool& own_pool, unsigned workers) {
   const bool detached = t.held.load_relaxed() == thread::detached; // before others have the handle
-  door::descriptor& u = door::start_own_thread(home,
+  door::descriptor& u = door::start_own_thread(own_pool,
                                                {.stack_size = t.stack_bytes,
                                                 .preemption = preemption::bound_tls,
                                                 .workers = workers,
@@ -166,12 +166,12 @@ int create(pthread_t* handle, const wishes& w, void* (*function)(void*), void* a
   thread* t = nullptr;
   try {
     engine& e = engine::of_process();
-    weft::pool& home = e.pool();
+    weft::pool& own_pool = e.pool();
     t = &make_thread(w, function, argument);
     inherit(*t);
     *handle = t->handle();
-    alive().fetch_add_relaxed(1); // relaxed: the creator lives meanwhile
-    start(*t, home, e.workers()); // SWITCH: may resume on another worker
+    alive().fetch_add_relaxed(1);     // relaxed: the creator lives meanwhile
+    start(*t, own_pool, e.workers()); // SWITCH: may resume on another worker
   } catch (...) {
     if (t != nullptr) {
       alive().fetch_sub_relaxed(1);

@@ -24,7 +24,7 @@ __thread bool looking = false;
 // The loop, or a preemptible thread in the runtime. Cooperative threads are whoever else finds its worker.
 bool in_runtime_for_preemptible() noexcept {
   sched::worker* const w = sched::weft_worker_here;
-  if (w == nullptr || sched::weft_current_worker != static_cast<sched::worker_front*>(w))
+  if (w == nullptr || sched::weft_current_worker != static_cast<sched::worker_face*>(w))
     return false;
   const unit::descriptor* const runs = w->current;
   return runs != nullptr && sched::user_mode::live().load_relaxed() != 0 &&

@@ -118,7 +118,7 @@ TEST_P(stacking, who_joins_from_outside_stays_outside) {
       auto& u = sched::push_scheduler(main_pool(0), std::move(below));
       join_all(threads);
       thread child([] { this_thread::yield(); });
-      inside += child.native_handle()->home.is(inner.get()) ? 1 : 0;
+      inside += child.native_handle()->own_pool.is(inner.get()) ? 1 : 0;
       child.join();
       join_unit(u);
     }

@@ -101,7 +101,7 @@ void created_run_and_joined(bool detaches) {
 }
 
 /// Freed elsewhere until the owner has none of its own left and takes those that came back.
-void memory_comes_home() {
+void memory_comes_back() {
   model::runtime::begin_execution();
   caches all;
   record* const first = make(all.of_creator, 1);
@@ -122,17 +122,17 @@ TEST(descriptor_model, created_run_and_joined) {
 TEST(descriptor_model, created_run_and_detached) {
   expect_passes(model::exhaustively(), [] { created_run_and_joined(true); });
 }
-TEST(descriptor_model, memory_comes_home) {
-  expect_passes(model::exhaustively(), memory_comes_home);
+TEST(descriptor_model, memory_comes_back) {
+  expect_passes(model::exhaustively(), memory_comes_back);
 }
 
 TEST(descriptor_weakened, cache_and_join_word) {
   expect_every_weakening_is_found(
       {{exactly(2, 2), [] { created_run_and_joined(true); }},
        {exactly(2, 1), [] { created_run_and_joined(false); }},
-       {exactly(1, 1), memory_comes_home}},
+       {exactly(1, 1), memory_comes_back}},
       {{"object_cache.cpp: object_cache_base::free_elsewhere: load -> relaxed",
-        "orders the home of a slab that is adopted: no cache dies here"},
+        "orders the estate of a slab that is adopted: no cache dies here"},
        {"join_word.hpp: join_word::detach: cas -> acquire",
         "who detaches has written nothing that the end of the thread reads"},
        {"join_word.hpp: join_word::finish: rmw -> release",

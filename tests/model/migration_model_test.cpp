@@ -49,7 +49,7 @@ struct world {
 
   world(std::array<sched::access, 2> modes, unsigned count, int rounds) {
     static constexpr unit::operations nothing{nullptr, nullptr, nullptr};
-    model::thread_word(&sched::weft_current_worker, &sched::front_of_others());
+    model::thread_word(&sched::weft_current_worker, &sched::face_of_others());
     for (unsigned i = 0; i < 2; ++i) {
       pools[i] = sched::make_pool(sched::order::fifo, modes[i]);
       workers[i] = std::make_unique<bare_worker>(i);
@@ -80,12 +80,12 @@ struct world {
       } else if (!moves_first(*u)) {
         const auto index = static_cast<std::size_t>(reinterpret_cast<moving*>(u) - units.data());
         sched::pool* const wanted = asked[index];
-        check(!heeded || wanted == nullptr || wanted != where_asked(index) || wanted == u->home,
+        check(!heeded || wanted == nullptr || wanted != where_asked(index) || wanted == u->own_pool,
               "a request was passed over");
         run(w, *u);
       }
     }
-    sched::weft_current_worker = &sched::front_of_others();
+    sched::weft_current_worker = &sched::face_of_others();
   }
 
   void ask(unsigned which, unsigned target) {
@@ -109,11 +109,11 @@ struct world {
   static bool moves_first(unit::descriptor& u) {
     if (!u.has(unit::migration_requested))
       return false;
-    sched::pool* const before = u.home;
+    sched::pool* const before = u.own_pool;
     sched::apply_migration(u);
-    if (u.home == before)
+    if (u.own_pool == before)
       return false;
-    u.home->push(u);
+    u.own_pool->push(u);
     return true;
   }
 

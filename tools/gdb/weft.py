@@ -134,7 +134,7 @@ class Unit:
         self.state = layout.names.get(('state', field('unit.state', 1)), '?')
         mask = layout['trait.technique_mask']
         self.technique = layout.names.get(('technique', (traits & mask) // (mask & -mask)), '?')
-        self.home, self.join, self.operations = field('unit.home'), field('unit.join'), field('unit.operations')
+        self.own_pool, self.join, self.operations = field('unit.own_pool'), field('unit.join'), field('unit.operations')
         self.last_worker = field('unit.last_worker', 4) - 1
         self.name = 'main' if at == primary else ''
         if traits & layout['trait.extended'] and field('unit.extension'):
@@ -175,7 +175,7 @@ class Unit:
             return f'on {self.worker.number}'
         if self.state not in ('ready', 'posted', 'fresh'):
             return f'was {self.last_worker}' if self.last_worker >= 0 else '-'
-        owner = next((w for w in workers if self.home in w.pools), None)
+        owner = next((w for w in workers if self.own_pool in w.pools), None)
         return f'pool {owner.number}' if owner else 'pool'
 
 
@@ -234,10 +234,10 @@ class Program:
 
         for cache in layout.list(field(depot, 'depot.caches'), 'cache.next'):
             collect(field(cache, 'cache.free'))
-        for home in layout.list(field(depot, 'depot.homes'), 'home.next'):
-            collect(field(home, 'home.remote'))
-            collect(field(home, 'home.orphans'))
-            slabs += layout.list(field(home, 'home.slabs'), 'slab.next')
+        for estate in layout.list(field(depot, 'depot.estates'), 'estate.next'):
+            collect(field(estate, 'estate.remote'))
+            collect(field(estate, 'estate.orphans'))
+            slabs += layout.list(field(estate, 'estate.slabs'), 'slab.next')
         first, size = field(depot, 'depot.first'), layout['unit.size']
         for slab in sorted(slabs):
             try:
@@ -256,8 +256,8 @@ class Program:
         for slab in layout.list(field(layout.root('root.stacks'), 'stacks.slabs'), 'stack_slab.next'):
             base, stride = field(slab, 'stack_slab.base'), field(slab, 'stack_slab.stride')
             for i in range(field(slab, 'stack_slab.capacity', 4)):
-                home = number(slab + layout['stack_slab.home'] + i // 64 * 8)
-                if home is None or home >> i % 64 & 1:
+                stored = number(slab + layout['stack_slab.stored'] + i // 64 * 8)
+                if stored is None or stored >> i % 64 & 1:
                     continue
                 record = (base + (i + 1) * stride - layout['stack.size'] -
                           i % layout['stack_slab.colours'] * layout['stack_slab.colour_size'])

@@ -86,10 +86,10 @@ class process_units::reader {
     for (const address c : list(pointer(depot, "depot.caches"), "cache.next"))
       collect(free, pointer(c, "cache.free"), link);
     std::vector<address> slabs;
-    for (const address h : list(pointer(depot, "depot.homes"), "home.next")) {
-      collect(free, pointer(h, "home.remote"), link);
-      collect(free, pointer(h, "home.orphans"), link);
-      const std::vector<address> mine = list(pointer(h, "home.slabs"), "slab.next");
+    for (const address h : list(pointer(depot, "depot.estates"), "estate.next")) {
+      collect(free, pointer(h, "estate.remote"), link);
+      collect(free, pointer(h, "estate.orphans"), link);
+      const std::vector<address> mine = list(pointer(h, "estate.slabs"), "slab.next");
       slabs.insert(slabs.end(), mine.begin(), mine.end());
     }
     std::sort(slabs.begin(), slabs.end());
@@ -133,8 +133,8 @@ class process_units::reader {
     const std::uint64_t technique_mask = n("trait.technique_mask");
     u.technique = table_.name_of("technique", (traits & technique_mask) / (technique_mask & -technique_mask));
     u.last_worker = static_cast<int>(field<std::uint32_t>(bytes, "unit.last_worker")) - 1;
-    if (const auto home = pools_.find(field<address>(bytes, "unit.home")); home != pools_.end())
-      u.pool_of = home->second;
+    if (const auto own = pools_.find(field<address>(bytes, "unit.own_pool")); own != pools_.end())
+      u.pool_of = own->second;
     u.join_word = field<address>(bytes, "unit.join");
     u.operations = field<address>(bytes, "unit.operations");
     u.function = functions_.of(at, u.operations);
@@ -211,8 +211,8 @@ class process_units::reader {
       const std::uint64_t stride = pointer(s, "stack_slab.stride");
       const std::uint32_t capacity = target_.get<std::uint32_t>(s + n("stack_slab.capacity")).value_or(0);
       for (std::uint32_t i = 0; i < capacity; ++i) {
-        const auto home = target_.get<std::uint64_t>(s + n("stack_slab.home") + i / 64 * 8);
-        if (home && (*home >> (i % 64) & 1) == 0)
+        const auto stored = target_.get<std::uint64_t>(s + n("stack_slab.stored") + i / 64 * 8);
+        if (stored && (*stored >> (i % 64) & 1) == 0)
           add_owner(base + (i + 1) * stride - n("stack.size") -
                     i % n("stack_slab.colours") * n("stack_slab.colour_size"));
       }

@@ -12,17 +12,16 @@ namespace weft::compose {
 // The part of a worker that does not depend on its page. `page` tells the runtimes of a process apart: code
 // of one that is called on a worker of another, or on no worker, is told so instead of reading a stranger's
 // fields.
-struct front {
+struct face {
   const void* page = nullptr;
 };
 
-inline constinit front no_worker{};
+inline constinit face no_worker{};
 
 // One slot a kernel thread, for all composed runtimes; libweft has its own. Constant initialisation, so that
-// no access calls a function; never read by name, see current_front().
+// no access calls a function; never read by name, see current_face().
 extern "C" {
-[[gnu::used,
-  gnu::tls_model("initial-exec")]] inline WEFT_API constinit thread_local front* weft_compose_here =
+[[gnu::used, gnu::tls_model("initial-exec")]] inline WEFT_API constinit thread_local face* weft_compose_here =
     &no_worker;
 }
 
@@ -31,8 +30,8 @@ template <class P>
 inline char page_mark = 0;
 
 // Opaque to the compiler: it may change at every switch.
-[[gnu::always_inline]] inline front& current_front() noexcept {
-  front* f;
+[[gnu::always_inline]] inline face& current_face() noexcept {
+  face* f;
   WEFT_READ_TLS(f, weft_compose_here);
   return *f;
 }
@@ -46,7 +45,7 @@ inline char page_mark = 0;
 // is none.
 template <class P, class Worker>
 [[gnu::always_inline]] inline Worker& checked_worker() {
-  front& f = current_front();
+  face& f = current_face();
   if (f.page != &page_mark<P>) [[unlikely]]
     throw_outside();
   return static_cast<Worker&>(f);

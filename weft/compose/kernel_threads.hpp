@@ -43,7 +43,7 @@ class kernel_thread_stack {
   kernel_thread_stack(const kernel_thread_stack&) = delete;
   kernel_thread_stack& operator=(const kernel_thread_stack&) = delete;
 
-  void start(void (*entry)(void*), void* argument, front& worker) noexcept {
+  void start(void (*entry)(void*), void* argument, face& worker) noexcept {
     entry_ = entry;
     argument_ = argument;
     worker_ = &worker;
@@ -70,7 +70,7 @@ class kernel_thread_stack {
   sem_t start_;
   void (*entry_)(void*) = nullptr;
   void* argument_ = nullptr;
-  front* worker_ = nullptr;
+  face* worker_ = nullptr;
   bool started_ = false;
   std::thread kernel_thread_; // last: it uses the others
 };
@@ -117,7 +117,7 @@ class kernel_thread_stacks {
 struct kernel_thread_context {
   struct type {
     sem_t go;
-    front* worker; // whom it runs on when it is told to go on
+    face* worker; // whom it runs on when it is told to go on
   };
   using entry = void (*)(void*);
   using arrival = void (*)(void*);
@@ -144,7 +144,7 @@ struct kernel_thread_context {
   }
   static void save(type& from, type& fresh, kernel_thread_stack& s, entry f, void* a) noexcept {
     adopt(fresh);
-    s.start(f, a, current_front());
+    s.start(f, a, current_face());
     wait(from);
   }
   [[noreturn]] static void restore(type& to) noexcept {
@@ -158,7 +158,7 @@ struct kernel_thread_context {
 
  private:
   static void hand_over(type& to) noexcept {
-    to.worker = &current_front();
+    to.worker = &current_face();
     ::sem_post(&to.go); // publishes all before it to who waits there
   }
   static void wait(type& from) noexcept {

@@ -22,7 +22,7 @@ namespace weft::compose {
 // Errors: a wait that nobody has ended when it begins, and that no active event source can end, throws
 // std::system_error(resource_deadlock_would_occur) in the thread that would wait; nothing has changed then.
 template <class P>
-class sequential_worker : public front {
+class sequential_worker : public face {
  public:
   using unit = compose::unit<P>;
   static constexpr bool schedules = false;
@@ -72,7 +72,7 @@ class sequential_worker : public front {
   }
   // Only the caller can be suspended: it called this from the function of its suspend(), or a source did.
   static void resume(unit&) noexcept {
-    front& f = current_front();
+    face& f = current_face();
     if (f.page == &page_mark<P>)
       static_cast<sequential_worker&>(f).resumed_ = true;
   }
@@ -92,7 +92,7 @@ class sequential_worker : public front {
     shared_state<P> s(1);
     const run_registration<P> registered(s);
     sequential_worker& w = *s.workers.front();
-    front* const outer = &current_front();
+    face* const outer = &current_face();
     weft_compose_here = &w;
     unit root{};
     w.current = &root;

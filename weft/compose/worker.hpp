@@ -31,7 +31,7 @@ namespace weft::compose {
 
 // Ownership: the kernel thread that runs on it; others only call queue.steal() and queue.empty().
 template <class P>
-class cooperative_worker : public front {
+class cooperative_worker : public face {
  public:
   using unit = compose::unit<P>;
   using context = typename P::context;
@@ -138,7 +138,7 @@ class cooperative_worker : public front {
   // Makes a suspended thread ready. Contexts: any kernel thread, while the run is under way. Switches: never.
   // Errors: none.
   static void resume(unit& u) noexcept {
-    front& f = current_front();
+    face& f = current_face();
     if (f.page == &page_mark<P>) [[likely]] {
       static_cast<cooperative_worker&>(f).make_ready(u);
     } else {
@@ -148,7 +148,7 @@ class cooperative_worker : public front {
   // The same, and it runs at once in the caller's place, who becomes ready. Elsewhere: resume(). Switches:
   // may.
   static void resume_now(unit& u) {
-    if (current_front().page != &page_mark<P>)
+    if (current_face().page != &page_mark<P>)
       return resume(u);
     cooperative_worker& w = unsafe_here();
     if (w.handles_exception()) [[unlikely]]
@@ -204,7 +204,7 @@ class cooperative_worker : public front {
   [[gnu::always_inline]] static cooperative_worker& here() { return checked_worker<P, cooperative_worker>(); }
   // The caller is known to run on a worker of this page, here and below.
   [[gnu::always_inline]] static cooperative_worker& unsafe_here() noexcept {
-    return static_cast<cooperative_worker&>(current_front());
+    return static_cast<cooperative_worker&>(current_face());
   }
   // For the recorder of that worker. One without state is not looked up.
   [[gnu::always_inline]] static void note_here(trace::event what, const unit* u) {
@@ -466,7 +466,7 @@ class cooperative_worker : public front {
 
   void loop() {
     page = &page_mark<P>;
-    front* const outer = &current_front();
+    face* const outer = &current_face();
     weft_compose_here = this;
     exceptions_ = arch::globals_of_this_kernel_thread();
     context::adopt(loop_);

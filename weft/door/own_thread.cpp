@@ -30,12 +30,12 @@ constexpr operations gone{.run = &run, .drop = &drop, .name = nullptr};
 
 } // namespace
 
-descriptor& start_own_thread(weft::pool& home, const own_thread_form& form, void (*function)(void*),
+descriptor& start_own_thread(weft::pool& own_pool, const own_thread_form& form, void (*function)(void*),
                              void* argument) {
   const runtime_section in;
   const bool preempts = form.preemption != weft::preemption::none;
   const thread_form f{.stack_size = form.stack_size + (preempts ? bytes_for_preemption() : 0)};
-  descriptor& u = new_unit(own, home, f.traits());
+  descriptor& u = new_unit(own, own_pool, f.traits());
   own_closure::make_in(u, function, argument);
   own_closure::of(u).more.store(
       reinterpret_cast<const discarder*>(reinterpret_cast<std::uintptr_t>(form.discard)),
@@ -46,7 +46,7 @@ descriptor& start_own_thread(weft::pool& home, const own_thread_form& form, void
       make_preemptible(u, form.preemption, form.workers); // SWITCH: may resume on another worker
     if (form.made != nullptr)
       *form.made = &u;
-    launch(u, true, [&] { home.push(u); });
+    launch(u, true, [&] { own_pool.push(u); });
   } catch (...) {
     make_cooperative_again(u);
     forget_new_unit(u, gone);

@@ -22,10 +22,10 @@ struct own_thread_form {
   descriptor** made = nullptr; // where the thread is noted before it can run
 };
 
-/// Starts one. `home`: where it becomes ready. *Contexts*: thread, foreign kernel thread. *Switches*: for
+/// Starts one. `own_pool`: where it becomes ready. *Contexts*: thread, foreign kernel thread. *Switches*: for
 /// bound_tls, while its variables are made. *Errors*: std::bad_alloc, std::system_error: as
 /// make_preemptible() (preemptible.hpp); there is no thread then.
-[[nodiscard]] WEFT_API descriptor& start_own_thread(weft::pool& home, const own_thread_form& form,
+[[nodiscard]] WEFT_API descriptor& start_own_thread(weft::pool& own_pool, const own_thread_form& form,
                                                     void (*function)(void*), void* argument);
 /// Whether others may run on its variables: those of bound_tls that have any of their own. Once its function
 /// has begun. *Contexts*: all but signal handlers. *Switches*: never. *Errors*: none.

@@ -20,7 +20,8 @@ inline void cancel(descriptor& u) {
   return !u.has(unit::not_cancellable);
 }
 
-/// What a migration calls when the unit has its new home and is in no pool. *Contexts*: the loop of a worker.
+/// What a migration calls when the unit has its new own pool and is in none. *Contexts*: the loop of a
+/// worker.
 using arrival = void (*)(descriptor& moved, void* argument);
 
 /// Takes what memory request_migration() needs, which is then called with a lock held. *Contexts*: in the

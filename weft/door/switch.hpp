@@ -104,9 +104,9 @@ template <class Slowly>
   worker& w = sched::here();
   if (is_thread) [[likely]] {
     descriptor& target = *next;
-    if (target.home.is(w.listed) && target.state.is(unit::state::ready)) [[likely]] {
+    if (target.own_pool.is(w.listed) && target.state.is(unit::state::ready)) [[likely]] {
       descriptor& self = *w.current;
-      if (self.home.is(w.listed) && sched::can_switch_to_started(w, self, target)) [[likely]] {
+      if (self.own_pool.is(w.listed) && sched::can_switch_to_started(w, self, target)) [[likely]] {
         queue::intrusive_fifo::unlink(&target.link);
         return detail::yield_into(w, self, target);
       }
@@ -123,7 +123,7 @@ template <class Slowly>
   if (is_thread && w.fifo != nullptr) [[likely]] {
     descriptor& self = *w.current;
     descriptor& target = *next;
-    if (self.home.is(w.listed) && target.state.is(unit::state::posted) &&
+    if (self.own_pool.is(w.listed) && target.state.is(unit::state::posted) &&
         sched::can_switch_to_taken(w, self, target)) [[likely]]
       return detail::yield_into(w, self, target);
   }

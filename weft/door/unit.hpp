@@ -151,19 +151,19 @@ inline constexpr std::uint64_t plain_tasklet = unit::kind_tasklet;
 [[gnu::always_inline]] inline descriptor& allocate_unit() {
   return sched::allocate_unit_anywhere();
 }
-/// Makes it a unit that is in no pool and lives in `home`: it becomes ready there. Starts with the caller's
-/// modes of floating point. The closure is the caller's to make, and the accounts of `home` are to be kept:
-/// count(). *Contexts*, *Switches*: as allocate_unit(). *Errors*: none.
-[[gnu::always_inline]] inline void begin_unit(descriptor& u, const operations& o, weft::pool& home,
+/// Makes it a unit that is in no pool and lives in `own_pool`: it becomes ready there. Starts with the
+/// caller's modes of floating point. The closure is the caller's to make, and the accounts of `own_pool` are
+/// to be kept: count(). *Contexts*, *Switches*: as allocate_unit(). *Errors*: none.
+[[gnu::always_inline]] inline void begin_unit(descriptor& u, const operations& o, weft::pool& own_pool,
                                               std::uint64_t traits) noexcept {
-  unit::initialise(u, o, &home, traits);
+  unit::initialise(u, o, &own_pool, traits);
   if (unit::has_stack_at_creation(u.technique()))
     arch::idle_word(u.context) = nullptr; // it has none yet: see launch()
 }
 /// Both.
-inline descriptor& new_unit(const operations& o, weft::pool& home, std::uint64_t traits) {
+inline descriptor& new_unit(const operations& o, weft::pool& own_pool, std::uint64_t traits) {
   descriptor& u = allocate_unit();
-  begin_unit(u, o, home, traits);
+  begin_unit(u, o, own_pool, traits);
   return u;
 }
 /// Takes a new unit to where it runs, as its technique wants it: it may have its stack from then on, or run
@@ -179,18 +179,18 @@ template <class Push>
   push();
 }
 
-/// A new life, in `home`, for a unit that has ended: it is as one that new_unit() has made, with the same
+/// A new life, in `own_pool`, for a unit that has ended: it is as one that new_unit() has made, with the same
 /// operations, size of stack and technique, and what the front has of it. `prepare()` makes it what it has to
 /// be besides. *Contexts*: in the runtime; who holds the only handle. *Switches*: as `prepare`. *Errors*:
 /// what `prepare` throws; the unit has ended then, as before.
 template <class Prepare>
-void renew_unit(descriptor& u, weft::pool& home, Prepare prepare) {
+void renew_unit(descriptor& u, weft::pool& own_pool, Prepare prepare) {
   const std::uint64_t kept =
       u.traits.load_relaxed() & (unit::kind_mask | unit::supplied_stack | unit::technique_mask |
                                  unit::extended | unit::fronted | ~std::uint64_t{0xffffffff});
   const operations& same = *u.operations;
   sched::release_kept_stack(u);
-  unit::initialise(u, same, &home, kept);
+  unit::initialise(u, same, &own_pool, kept);
   try {
     prepare();
     if (unit::has_stack_at_creation(u.technique()))
@@ -203,8 +203,8 @@ void renew_unit(descriptor& u, weft::pool& home, Prepare prepare) {
 
 /// Adds to the units that live in a pool: those that have not ended, wherever they are. *Contexts*: in the
 /// runtime. *Switches*: never. *Errors*: none.
-[[gnu::always_inline]] inline void count(weft::pool& home, int more) noexcept {
-  home.count_unit(sched::here(), more);
+[[gnu::always_inline]] inline void count(weft::pool& own_pool, int more) noexcept {
+  own_pool.count_unit(sched::here(), more);
 }
 
 // --- ending ---

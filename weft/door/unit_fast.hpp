@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The paths that decide what a unit costs: one made in the caller's own list, joined and freed by the same
 // worker. All of it is inlined into the front's functions and none of it needs a runtime_section: where the
-// caller's worker has no list, since the caller is preemptible or somebody watches what units do, they find
+// caller's worker has no list, since the caller is preemptible or somebody observes what units do, they find
 // nothing to be fast with. What says no has changed nothing, and the slow way is to follow.
 #pragma once
 
 #include "weft/door/unit.hpp"
-#include "weft/sched/inline_join.hpp"
+#include "weft/sched/call_by_joiner.hpp"
 
 namespace weft::door {
 
@@ -35,15 +35,15 @@ class fast_units {
  public:
   using closure = door::closure<typename Front::more>;
 
-  /// A plain unit in the list of the caller's worker `w`, if `home` is that and a descriptor is at hand; else
-  /// null. Calls nothing. *Contexts*: all but signal handlers. *Switches*: never. *Errors*: none.
-  [[gnu::always_inline]] static descriptor* make_thread(worker& w, weft::pool* home, void (*function)(void*),
-                                                        void* argument) {
-    return make(w, home, Front::thread, plain_thread, function, argument);
+  /// A plain unit in the list of the caller's worker `w`, if `own_pool` is that and a descriptor is at hand;
+  /// else null. Calls nothing. *Contexts*: all but signal handlers. *Switches*: never. *Errors*: none.
+  [[gnu::always_inline]] static descriptor* make_thread(worker& w, weft::pool* own_pool,
+                                                        void (*function)(void*), void* argument) {
+    return make(w, own_pool, Front::thread, plain_thread, function, argument);
   }
-  [[gnu::always_inline]] static descriptor* make_tasklet(worker& w, weft::pool* home, void (*function)(void*),
-                                                         void* argument) {
-    return make(w, home, Front::tasklet, plain_tasklet, function, argument);
+  [[gnu::always_inline]] static descriptor* make_tasklet(worker& w, weft::pool* own_pool,
+                                                         void (*function)(void*), void* argument) {
+    return make(w, own_pool, Front::tasklet, plain_tasklet, function, argument);
   }
   /// Takes one of those out of the list again: it is ended and freed. *Contexts*: the caller has just made
   /// it. *Switches*: never. *Errors*: none.
@@ -54,16 +54,16 @@ class fast_units {
   }
   /// A plain thread for a pool that is not the caller's own list, and in no pool yet; null: the slow way.
   /// *Contexts*: in the runtime. *Switches*: never. *Errors*: none.
-  static descriptor* make_thread_for(weft::pool& home, void (*function)(void*), void* argument) {
+  static descriptor* make_thread_for(weft::pool& own_pool, void (*function)(void*), void* argument) {
     worker& w = sched::here();
     if ((w.attention.load_relaxed() & (sched::not_a_worker | sched::tracing)) != 0 || Front::is_observed())
       return nullptr;
     descriptor* const u = w.caches.descriptors.allocate_cached();
     if (u == nullptr)
       return nullptr;
-    unit::initialise(*u, Front::thread, &home, plain_thread);
+    unit::initialise(*u, Front::thread, &own_pool, plain_thread);
     closure::make_in(*u, function, argument);
-    home.count_unit(w, 1);
+    own_pool.count_unit(w, 1);
     return u;
   }
 
@@ -76,7 +76,7 @@ class fast_units {
     if (run_on_callers_stack(sched::here(), u) == nullptr) [[unlikely]]
       return named.operations == &Front::thread &&
              (has_ended_unobserved(named) || sched::start_by_join(named));
-    sched::inline_join::publish_end(*u);
+    sched::call_by_joiner::publish_end(*u);
     return true;
   }
   /// The same and frees it. The operations are known to be Front::thread.
@@ -89,7 +89,7 @@ class fast_units {
     if (worker* now = run_on_callers_stack(before, u)) [[likely]] {
       if (free_if_plain(*now, *u)) [[likely]]
         return true;
-      sched::inline_join::publish_end(*u);
+      sched::call_by_joiner::publish_end(*u);
       return false;
     }
     return sched::start_by_join(*u) && free_if_plain(sched::here(), *u);
@@ -111,21 +111,21 @@ class fast_units {
   }
 
  private:
-  [[gnu::always_inline]] static descriptor* make(worker& w, weft::pool* home, const operations& o,
+  [[gnu::always_inline]] static descriptor* make(worker& w, weft::pool* own_pool, const operations& o,
                                                  std::uint64_t traits, void (*function)(void*),
                                                  void* argument) {
     queue::intrusive_fifo* const fifo = w.births;
-    if (fifo == nullptr || w.listed != home) [[unlikely]]
+    if (fifo == nullptr || w.listed != own_pool) [[unlikely]]
       return nullptr;
     descriptor* const u = w.caches.descriptors.allocate_cached();
     if (u == nullptr) [[unlikely]]
       return nullptr;
-    unit::initialise(*u, o, home, traits);
+    unit::initialise(*u, o, own_pool, traits);
     closure& c = closure::of(*u);
     c.function = function;
     c.argument = argument;
     ::new (static_cast<void*>(&c.more)) std::atomic<typename Front::more*>(nullptr);
-    home->count_unit_here(1);
+    own_pool->count_unit_here(1);
     fifo->push_back(&u->link);
     return u;
   }
@@ -153,7 +153,7 @@ class fast_units {
   // The end of the accounts of a thread that has returned.
   struct settle_returned {
     [[gnu::always_inline]] static void plain(worker& w, descriptor& u) noexcept {
-      if (u.home.is(w.listed)) [[likely]] {
+      if (u.own_pool.is(w.listed)) [[likely]] {
         w.listed->count_unit_here(-1);
       } else {
         Front::settle_end(u);
@@ -166,9 +166,9 @@ class fast_units {
   // worker afterwards. Null: it may not; nothing has changed.
   [[gnu::always_inline]] static worker* run_on_callers_stack(worker& w, descriptor*& u) {
     if constexpr (arch::has_marks) {
-      if (sched::inline_join::take_listed(w, *u)) [[likely]] {
+      if (sched::call_by_joiner::take_listed(w, *u)) [[likely]] {
         const closure& c = closure::of(*u);
-        return &sched::inline_join::run_marked<settle_returned>(w, u, c.function, c.argument);
+        return &sched::call_by_joiner::run_marked<settle_returned>(w, u, c.function, c.argument);
       }
     }
     return nullptr;
@@ -179,7 +179,7 @@ class fast_units {
   template <class Finish>
   [[gnu::always_inline]] static bool run_tasklet(worker& w, descriptor& u, Finish finish) {
     const closure& c = closure::of(u);
-    if (!sched::inline_join::run_tasklet(
+    if (!sched::call_by_joiner::run_tasklet(
             w, u, [&c] { c.function(c.argument); },
             [&w, &c] { arch::call_on(w.base, c.function, c.argument); })) [[unlikely]]
       return false;
@@ -195,7 +195,7 @@ class fast_units {
   }
   [[gnu::always_inline]] static void publish_end_of_tasklet(descriptor& u) noexcept {
     u.state.start_running();
-    sched::inline_join::publish_end(u);
+    sched::call_by_joiner::publish_end(u);
   }
 };
 

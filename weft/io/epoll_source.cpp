@@ -89,7 +89,7 @@ int epoll_source::perform_on_disk(const request& r) noexcept {
   return perform_on_spare_thread(r);
 }
 
-int epoll_source::watch(int descriptor) noexcept {
+int epoll_source::add(int descriptor) noexcept {
   return set_.add(descriptor, EPOLLIN, epoll_set::bell_mark);
 }
 

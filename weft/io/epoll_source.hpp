@@ -33,7 +33,7 @@ class epoll_source : public source {
   /// `r`, which no event tells about: a file's. *Switches*: may.
   [[nodiscard]] virtual int perform_on_disk(const request& r) noexcept;
   /// Has sleeps end while this descriptor is readable; whose it is sees to what is there. 0, or an errno.
-  [[nodiscard]] int watch(int descriptor) noexcept;
+  [[nodiscard]] int add(int descriptor) noexcept;
 
  private:
   static constexpr int batch = 64; // events fetched at a time: 768 bytes

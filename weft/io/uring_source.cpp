@@ -124,7 +124,7 @@ bool is_for_files(operation what) noexcept {
 }
 
 uring_source::uring_source(const io_uring& ring) : ring_(ring) {
-  if (const int error = watch(ring.ring_fd); error != 0)
+  if (const int error = add(ring.ring_fd); error != 0)
     throw std::system_error(error, std::system_category(), "weft: idle workers cannot wait for a ring");
 }
 

@@ -20,7 +20,7 @@ struct inspection {
 #pragma GCC diagnostic ignored                                                                               \
     "-Winvalid-offsetof" // private parts: not standard layout, one fixed place all the same
   static constexpr std::size_t depot_first = offsetof(object_depot, first_);
-  static constexpr std::size_t depot_homes = offsetof(object_depot, homes_);
+  static constexpr std::size_t depot_estates = offsetof(object_depot, estates_);
   static constexpr std::size_t depot_caches = offsetof(object_depot, caches_);
   static constexpr std::size_t depot_link = offsetof(object_depot, link_offset_);
   static constexpr std::size_t cache_free = offsetof(object_cache_base, free_);
@@ -31,7 +31,7 @@ struct inspection {
   static constexpr std::size_t slab_stride = offsetof(stack_slab, layout_) + offsetof(stack_layout, stride);
   static constexpr std::size_t slab_capacity =
       offsetof(stack_slab, layout_) + offsetof(stack_layout, capacity);
-  static constexpr std::size_t slab_home = offsetof(stack_slab, home_);
+  static constexpr std::size_t slab_stored = offsetof(stack_slab, stored_);
   static constexpr std::size_t slab_next = offsetof(stack_slab, next_);
 #pragma GCC diagnostic pop
 };

@@ -25,17 +25,17 @@ object_cache_base::object_cache_base(object_depot& depot) noexcept : depot_{depo
   next_ = depot.caches_;
   depot.caches_ = this;
   bool orphaned = false;
-  home_ = depot.take_home_locked(orphaned);
+  estate_ = depot.take_estate_locked(orphaned);
   if (orphaned) {
-    own_home_locked();
+    own_estate_locked();
   }
 }
 
-// The home of a dead cache, with its slabs, has become this cache's.
-void object_cache_base::own_home_locked() noexcept {
-  free_ = home_->orphans;
-  home_->orphans = nullptr;
-  for (object_slab* slab = home_->slabs; slab != nullptr; slab = slab->next) {
+// The estate of a dead cache, with its slabs, has become this cache's.
+void object_cache_base::own_estate_locked() noexcept {
+  free_ = estate_->orphans;
+  estate_->orphans = nullptr;
+  for (object_slab* slab = estate_->slabs; slab != nullptr; slab = slab->next) {
     // relaxed: nobody but this worker compares it with this cache; frees elsewhere only see "not mine" either
     // way
     slab->owner.store_relaxed(this);
@@ -49,33 +49,33 @@ object_cache_base::~object_cache_base() {
     place = &(*place)->next_;
   }
   *place = next_;
-  if (home_ == nullptr) {
+  if (estate_ == nullptr) {
     return;
   }
-  for (object_slab* slab = home_->slabs; slab != nullptr; slab = slab->next) {
+  for (object_slab* slab = estate_->slabs; slab != nullptr; slab = slab->next) {
     slab->owner.store_relaxed(nullptr); // relaxed: as in the constructor; adopters come through the mutex
   }
   if (filling_ != nullptr) {
-    ++home_->unfinished;
+    ++estate_->unfinished;
   }
-  home_->orphans = free_;
-  object_home*& list = home_->slabs != nullptr ? depot_.orphaned_ : depot_.retired_;
-  home_->next_idle = list;
-  list = home_;
+  estate_->orphans = free_;
+  object_estate*& list = estate_->slabs != nullptr ? depot_.orphaned_ : depot_.retired_;
+  estate_->next_idle = list;
+  list = estate_;
 }
 
 void object_cache_base::free_elsewhere(void* object) noexcept {
-  // acquire: pairs with the release in adopt_locked(), so that the home's fields are seen
-  object_home* home = object_slab::of(object)->home.load_acquire();
-  void* head = home->remote.load_relaxed(); // relaxed: only a guess for the cas
+  // acquire: pairs with the release in adopt_locked(), so that the estate's fields are seen
+  object_estate* estate = object_slab::of(object)->estate.load_acquire();
+  void* head = estate->remote.load_relaxed(); // relaxed: only a guess for the cas
   do {
     depot_.link(object) = head;
     // (R1) release: publishes the link and all that was written to the object; pairs with (R2) in
     // take_remote()
-  } while (!home->remote.cas_weak_release(head, object));
+  } while (!estate->remote.cas_weak_release(head, object));
 }
 
-// Objects that are at home here join the free list; others, whose slab moved while they were on their way, go
+// Objects of this cache join the free list; others, whose slab moved while they were on their way, go
 // on.
 void object_cache_base::sort(void* list) noexcept {
   while (list != nullptr) {
@@ -92,8 +92,8 @@ void object_cache_base::sort(void* list) noexcept {
 
 void object_cache_base::take_remote() noexcept {
   // (R2) acquire: pairs with (R1), through the release sequence of the cas chain
-  void* list = home_->remote.exchange_acquire(nullptr);
-  if (!home_->mixed && free_ == nullptr) {
+  void* list = estate_->remote.exchange_acquire(nullptr);
+  if (!estate_->mixed && free_ == nullptr) {
     free_ = list;
   } else {
     sort(list);
@@ -122,17 +122,17 @@ void* object_cache_base::carve() noexcept {
   return at;
 }
 
-void object_cache_base::adopt_locked(object_home& orphan) noexcept {
+void object_cache_base::adopt_locked(object_estate& orphan) noexcept {
   while (object_slab* slab = orphan.slabs) {
     orphan.slabs = slab->next;
-    slab->next = home_->slabs;
-    home_->slabs = slab;
+    slab->next = estate_->slabs;
+    estate_->slabs = slab;
     slab->owner.store_relaxed(this); // relaxed: as in the constructor
-    // release: publishes our home; pairs with free_elsewhere(). A free that still reads the old home pushes
-    // there, which is right too: `mixed` makes whoever recycles that home sort what it finds.
-    slab->home.store_release(home_);
+    // release: publishes our estate; pairs with free_elsewhere(). A free that still reads the old estate
+    // pushes there, which is right too: `mixed` makes whoever recycles that estate sort what it finds.
+    slab->estate.store_release(estate_);
   }
-  home_->unfinished += orphan.unfinished;
+  estate_->unfinished += orphan.unfinished;
   orphan.unfinished = 0;
   orphan.mixed = true;
   sort(orphan.orphans);
@@ -142,7 +142,7 @@ void object_cache_base::adopt_locked(object_home& orphan) noexcept {
 }
 
 void* object_cache_base::allocate_slowly() noexcept {
-  if (home_ != nullptr) {
+  if (estate_ != nullptr) {
     take_remote();
   }
   if (free_ == nullptr) {
@@ -164,32 +164,32 @@ void* object_cache_base::allocate_slowly() noexcept {
 
 bool object_cache_base::refill_locked() noexcept {
   bool orphaned = false;
-  if (home_ == nullptr) {
-    home_ = depot_.take_home_locked(orphaned);
-    if (home_ == nullptr) {
+  if (estate_ == nullptr) {
+    estate_ = depot_.take_estate_locked(orphaned);
+    if (estate_ == nullptr) {
       last_error_ = ENOMEM;
       return false;
     }
     if (orphaned) {
-      own_home_locked();
+      own_estate_locked();
     }
   }
-  while (object_home* orphan = depot_.orphaned_) {
+  while (object_estate* orphan = depot_.orphaned_) {
     depot_.orphaned_ = orphan->next_idle;
     adopt_locked(*orphan);
   }
-  // Frees that read a home just before its slabs moved, now or earlier.
-  for (object_home* home = depot_.retired_; home != nullptr; home = home->next_idle) {
-    if (home->remote.load_relaxed() != nullptr) {   // relaxed: what is missed now is found later
-      sort(home->remote.exchange_acquire(nullptr)); // acquire: pairs with (R1)
+  // Frees that read an estate just before its slabs moved, now or earlier.
+  for (object_estate* estate = depot_.retired_; estate != nullptr; estate = estate->next_idle) {
+    if (estate->remote.load_relaxed() != nullptr) {   // relaxed: what is missed now is found later
+      sort(estate->remote.exchange_acquire(nullptr)); // acquire: pairs with (R1)
     }
   }
   if (free_ != nullptr) {
     return true;
   }
-  if (home_->unfinished > 0) {
-    --home_->unfinished;
-    object_slab* slab = home_->slabs;
+  if (estate_->unfinished > 0) {
+    --estate_->unfinished;
+    object_slab* slab = estate_->slabs;
     while (slab->carved == depot_.capacity_) {
       slab = slab->next;
     }
@@ -200,16 +200,16 @@ bool object_cache_base::refill_locked() noexcept {
   if (slab == nullptr) {
     return false;
   }
-  slab->owner.store_relaxed(this); // relaxed: published with the first object of the slab
-  slab->home.store_relaxed(home_); // relaxed: likewise
-  slab->next = home_->slabs;
-  home_->slabs = slab;
+  slab->owner.store_relaxed(this);     // relaxed: published with the first object of the slab
+  slab->estate.store_relaxed(estate_); // relaxed: likewise
+  slab->next = estate_->slabs;
+  estate_->slabs = slab;
   filling_ = slab;
   return true;
 }
 
 std::size_t object_cache_base::trim(std::size_t keep_slabs) noexcept {
-  if (home_ == nullptr) {
+  if (estate_ == nullptr) {
     return 0;
   }
   take_remote();
@@ -228,9 +228,9 @@ std::size_t object_cache_base::trim(std::size_t keep_slabs) noexcept {
   return bytes;
 }
 
-// Takes wholly free slabs out of the home and their objects out of the free list.
+// Takes wholly free slabs out of the estate and their objects out of the free list.
 object_slab* object_cache_base::release_slabs_locked(std::size_t keep_slabs) noexcept {
-  for (object_slab* slab = home_->slabs; slab != nullptr; slab = slab->next) {
+  for (object_slab* slab = estate_->slabs; slab != nullptr; slab = slab->next) {
     slab->counted = 0;
   }
   for (void* object = free_; object != nullptr; object = depot_.link(object)) {
@@ -238,7 +238,7 @@ object_slab* object_cache_base::release_slabs_locked(std::size_t keep_slabs) noe
   }
   object_slab* released = nullptr;
   constexpr std::uint32_t doomed = ~std::uint32_t{0};
-  for (object_slab** place = &home_->slabs; *place != nullptr;) {
+  for (object_slab** place = &estate_->slabs; *place != nullptr;) {
     object_slab* slab = *place;
     if (slab->counted != slab->carved || (keep_slabs > 0 && keep_slabs-- > 0)) {
       place = &slab->next;
@@ -248,7 +248,7 @@ object_slab* object_cache_base::release_slabs_locked(std::size_t keep_slabs) noe
     if (slab == filling_) {
       filling_ = nullptr;
     } else if (slab->carved != depot_.capacity_) {
-      --home_->unfinished;
+      --estate_->unfinished;
     }
     slab->counted = doomed;
     slab->next = released;
@@ -268,18 +268,18 @@ object_slab* object_cache_base::release_slabs_locked(std::size_t keep_slabs) noe
   return released;
 }
 
-object_home* object_depot::take_home_locked(bool& orphaned) noexcept {
+object_estate* object_depot::take_estate_locked(bool& orphaned) noexcept {
   orphaned = orphaned_ != nullptr;
-  if (object_home* home = orphaned ? orphaned_ : retired_) {
-    (orphaned ? orphaned_ : retired_) = home->next_idle;
-    return home;
+  if (object_estate* estate = orphaned ? orphaned_ : retired_) {
+    (orphaned ? orphaned_ : retired_) = estate->next_idle;
+    return estate;
   }
-  auto* home = new (std::nothrow) object_home{};
-  if (home != nullptr) {
-    home->next_all = homes_;
-    homes_ = home;
+  auto* estate = new (std::nothrow) object_estate{};
+  if (estate != nullptr) {
+    estate->next_all = estates_;
+    estates_ = estate;
   }
-  return home;
+  return estate;
 }
 
 object_slab* object_depot::map_slab_locked(int& error) noexcept {
@@ -319,18 +319,18 @@ __attribute__((no_sanitize("thread"))) object_depot::statistics object_depot::co
   statistics sum = {};
   std::size_t carved = 0;
   std::vector<const object_slab*> sorted;
-  for (object_home* home = homes_; home != nullptr; home = home->next_all) {
-    for (const object_slab* slab = home->slabs; slab != nullptr; slab = slab->next)
+  for (object_estate* estate = estates_; estate != nullptr; estate = estate->next_all) {
+    for (const object_slab* slab = estate->slabs; slab != nullptr; slab = slab->next)
       sorted.push_back(slab);
   }
   std::sort(sorted.begin(), sorted.end(), std::less<>());
-  for (object_home* home = homes_; home != nullptr; home = home->next_all) {
-    for (const object_slab* slab = home->slabs; slab != nullptr; slab = slab->next) {
+  for (object_estate* estate = estates_; estate != nullptr; estate = estate->next_all) {
+    for (const object_slab* slab = estate->slabs; slab != nullptr; slab = slab->next) {
       ++sum.slabs;
       carved += slab->carved;
     }
     // acquire: pairs with (R1), for the links
-    sum.cached += length(home->orphans, sorted) + length(home->remote.load_acquire(), sorted);
+    sum.cached += length(estate->orphans, sorted) + length(estate->remote.load_acquire(), sorted);
   }
   for (const object_cache_base* cache = caches_; cache != nullptr; cache = cache->next_) {
     sum.cached += length(*const_cast<void* volatile*>(&cache->free_), sorted);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A worker's descriptors: objects of one size from slabs of 64 KiB aligned at 64 KiB, so that an object's
 // slab is found by a mask. Freed by its owner, an object is pushed on a list of that worker alone; freed
-// elsewhere, it goes home through a lock-free stack that the owner empties with one exchange. The protocol is
+// elsewhere, it goes back through a lock-free stack that the owner empties with one exchange. The protocol is
 // in README.md.
 //
 // Objects are type-stable: a freed object stays readable (its free-list link aside) until trim() unmaps its
@@ -53,14 +53,14 @@ class WEFT_API object_cache_base {
 
   void sort(void* list) noexcept;
   void take_remote() noexcept;
-  void own_home_locked() noexcept;
+  void own_estate_locked() noexcept;
   void* carve() noexcept;
-  void adopt_locked(object_home& orphan) noexcept;
+  void adopt_locked(object_estate& orphan) noexcept;
   bool refill_locked() noexcept;
   object_slab* release_slabs_locked(std::size_t keep_slabs) noexcept;
 
   object_depot& depot_;
-  object_home* home_;
+  object_estate* estate_;
   object_slab* filling_ = nullptr; // has objects that were never handed out
   int last_error_ = 0;
   object_cache_base* next_ = nullptr; // in the depot's list of caches
@@ -102,8 +102,8 @@ class object_cache : public object_cache_base {
     return static_cast<T*>(object);
   }
 
-  // Takes back a T that is at home in this cache; false, and nothing happens, if it is not. 7 instructions.
-  // `this` may be an address where there is no cache: no T is at home there.
+  // Takes back a T that is of this cache; false, and nothing happens, if it is not. 7 instructions.
+  // `this` may be an address where there is no cache: no T is of it.
   [[gnu::always_inline]] bool free_here(T* object) noexcept {
     if (!object_slab::of(object)->owner.equals_relaxed(this)) [[unlikely]]
       return false; // relaxed: as in free()
@@ -112,7 +112,7 @@ class object_cache : public object_cache_base {
     return true;
   }
 
-  // Takes back a T of any cache of the same depot. 7 instructions when it is at home here.
+  // Takes back a T of any cache of the same depot. 7 instructions when it is of this one.
   // Contexts: as allocate(). Switches: never. Errors: none.
   [[gnu::always_inline]] void free(T* object) noexcept {
     // relaxed: only this worker ever writes `this` into an owner field or replaces it, so equality is exact

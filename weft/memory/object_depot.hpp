@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the object caches of one type share: the slabs' headers, the homes that slabs belong to, and, behind a
-// mutex, the slabs of caches that have died, until another cache adopts them.
+// What the object caches of one type share: the slabs' headers, the estates that slabs belong to, and, behind
+// a mutex, the slabs of caches that have died, until another cache adopts them.
 #pragma once
 
 #include "weft/base/atomic.hpp"
@@ -15,15 +15,15 @@ namespace weft::memory {
 
 class object_cache_base;
 class object_depot;
-struct object_home;
+struct object_estate;
 
 // The head of each slab. Written by the slab's owner, or under the depot's mutex while it has none.
 struct alignas(64) object_slab {
   static constexpr std::size_t bytes = 64 << 10;
 
   base::atomic<object_cache_base*> owner; // null: orphan
-  base::atomic<object_home*> home;        // where frees from elsewhere go; never null
-  object_slab* next;                      // of the same home; guarded by the depot's mutex
+  base::atomic<object_estate*> estate;    // where frees from elsewhere go; never null
+  object_slab* next;                      // of the same estate; guarded by the depot's mutex
   std::uint32_t carved;                   // objects handed out at least once
   std::uint32_t counted;                  // trim()'s scratch: free objects found
 
@@ -33,16 +33,16 @@ struct alignas(64) object_slab {
 };
 static_assert(sizeof(object_slab) == 64);
 
-// The immortal part of a cache: homes are recycled and never deallocated, so that a free from elsewhere may
-// push here whatever has become of the cache it read the home for.
-struct alignas(64) object_home {
+// The immortal part of a cache: estates are recycled and never deallocated, so that a free from elsewhere may
+// push here whatever has become of the cache it read the estate for.
+struct alignas(64) object_estate {
   base::atomic<void*> remote; // objects freed elsewhere: a Treiber stack, emptied as a whole
   object_slab* slabs;         // guarded by the depot's mutex
   std::uint32_t unfinished;   // slabs that are not wholly carved and not being filled; same mutex
-  bool mixed;                 // remote may hold objects of slabs that have moved to another home
+  bool mixed;                 // remote may hold objects of slabs that have moved to another estate
   void* orphans;              // free objects of a dead cache
-  object_home* next_all;      // every home of the depot
-  object_home* next_idle;     // orphaned or retired
+  object_estate* next_all;    // every estate of the depot
+  object_estate* next_idle;   // orphaned or retired
 };
 
 class WEFT_API object_depot {
@@ -56,7 +56,7 @@ class WEFT_API object_depot {
 
   struct statistics {
     std::size_t live;   // handed out and not freed
-    std::size_t cached; // free, in caches and on their way home
+    std::size_t cached; // free, in caches and on their way back
     std::size_t slabs;
     std::size_t mapped_bytes;
   };
@@ -82,7 +82,7 @@ class WEFT_API object_depot {
   void*& link(void* object) const noexcept {
     return *reinterpret_cast<void**>(static_cast<std::byte*>(object) + link_offset_);
   }
-  object_home* take_home_locked(bool& orphaned) noexcept;
+  object_estate* take_estate_locked(bool& orphaned) noexcept;
   object_slab* map_slab_locked(int& error) noexcept;
 
   std::size_t size_;
@@ -91,9 +91,9 @@ class WEFT_API object_depot {
   std::uint32_t capacity_;
 
   std::mutex mutex_;
-  object_home* homes_ = nullptr;    // all
-  object_home* orphaned_ = nullptr; // have slabs and no cache
-  object_home* retired_ = nullptr;  // have neither; recycled
+  object_estate* estates_ = nullptr;  // all
+  object_estate* orphaned_ = nullptr; // have slabs and no cache
+  object_estate* retired_ = nullptr;  // have neither; recycled
   object_cache_base* caches_ = nullptr;
   object_depot* next_depot_ = nullptr; // in fork.cpp's list
   bool registered_ = false;

@@ -120,7 +120,7 @@ class WEFT_API stack_cache {
   // As free(), for a stack that is known to come from allocate(): 5 instructions.
   [[gnu::always_inline]] void free_default(stack_record* stack) noexcept { bins_[0].push(stack); }
 
-  // Gives memory back: all stacks but the `keep` newest of the default size go home to their slabs, as does
+  // Gives memory back: all stacks but the `keep` newest of the default size go back to their slabs, as does
   // all that is in the depot; wholly free slabs are unmapped, and the pages of free stacks in others
   // discarded. For idle workers. Contexts: the worker, on a stack that has not been freed. Switches: never.
   // Returns bytes unmapped.

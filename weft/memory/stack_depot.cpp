@@ -40,7 +40,7 @@ stack_depot::~stack_depot() {
   // anyone's feet.
   for (stack_slab *slab = slabs_, *next = nullptr; slab != nullptr; slab = next) {
     next = slab->next_;
-    if (slab->home_count() == slab->capacity()) {
+    if (slab->stored_count() == slab->capacity()) {
       slab->destroy();
     }
   }
@@ -124,7 +124,7 @@ stack_record* stack_depot::take(unsigned size_class, std::size_t& count, int& er
       kept_ = nullptr;
     }
     index = slab->take_index();
-    if (slab->home_count() == 0) {
+    if (slab->stored_count() == 0) {
       unlink_open_locked(*slab);
     }
   }
@@ -145,7 +145,7 @@ void stack_depot::give(unsigned size_class, stack_record* chain, std::size_t cou
   place.batched += count;
 }
 
-void stack_depot::put_home_locked(stack_record* chain) noexcept {
+void stack_depot::store_locked(stack_record* chain) noexcept {
   while (chain != nullptr) {
     stack_record* next = chain->next;
     stack_slab& slab = *chain->slab;
@@ -162,12 +162,12 @@ void stack_depot::put_home_locked(stack_record* chain) noexcept {
   }
 }
 
-bool stack_depot::batch_home_locked() noexcept {
+bool stack_depot::store_batch_locked() noexcept {
   for (shelf& place : shelves_) {
     if (stack_record* chain = place.batches) {
       place.batches = chain->next_batch;
       place.batched -= chain->batch_count;
-      put_home_locked(chain);
+      store_locked(chain);
       return true;
     }
   }
@@ -182,7 +182,7 @@ bool stack_depot::clean_one_locked(stack_slab*& free_slab) noexcept {
   }
   soiled_ = slab->next_soiled_;
   slab->soiled_ = false;
-  const bool wholly_free = slab->home_count() == slab->capacity();
+  const bool wholly_free = slab->stored_count() == slab->capacity();
   if (wholly_free && slab->size_class() == 0 && (kept_ == nullptr || kept_ == slab)) {
     kept_ = slab;
   } else if (wholly_free) {
@@ -190,7 +190,7 @@ bool stack_depot::clean_one_locked(stack_slab*& free_slab) noexcept {
     free_slab = slab;
     return true;
   }
-  slab->discard_home();
+  slab->discard_stored();
   return true;
 }
 
@@ -198,7 +198,7 @@ std::size_t stack_depot::settle() noexcept {
   // The mutex is held for one chain or one slab at a time, so that busy workers get through.
   for (bool more = true; more;) {
     std::scoped_lock guard{mutex_};
-    more = batch_home_locked();
+    more = store_batch_locked();
   }
   std::size_t bytes = 0;
   for (bool more = true; more;) {
@@ -221,8 +221,8 @@ stack_depot::statistics stack_depot::count() noexcept {
   for (const stack_slab* slab = slabs_; slab != nullptr; slab = slab->next_) {
     ++sum.slabs;
     sum.mapped_bytes += slab->bytes();
-    sum.home += slab->home_count();
-    out += slab->capacity() - slab->home_count();
+    sum.stored += slab->stored_count();
+    out += slab->capacity() - slab->stored_count();
   }
   for (const shelf& place : shelves_) {
     sum.cached += place.batched;

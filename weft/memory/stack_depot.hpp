@@ -2,8 +2,8 @@
 // What the stack caches of a process share: the slabs stacks are carved from, and chains of free stacks on
 // their way between caches. One mutex; caches come here once in some hundred operations.
 //
-// A stack is live (handed out), cached (in a chain: in a cache or here) or home (a bit in its slab; its pages
-// may be gone, its record with them). Stacks go home only in settle().
+// A stack is live (handed out), cached (in a chain: in a cache or here) or stored (a bit in its slab; its
+// pages may be gone, its record with them). Stacks are stored only in settle().
 #pragma once
 
 #include "weft/base/atomic.hpp"
@@ -37,16 +37,16 @@ class WEFT_API stack_depot {
   struct statistics {
     std::size_t live;
     std::size_t cached; // in caches and chains
-    std::size_t home;   // in slabs
+    std::size_t stored; // in slabs
     std::size_t slabs;
     std::size_t mapped_bytes;
   };
   // Exact while no cache is in use, else off by what moves meanwhile. Contexts: any kernel thread.
   statistics count() noexcept;
 
-  // Sends every chain in the depot home and gives memory back: wholly free slabs are unmapped but for one of
-  // the default size, pages of free stacks elsewhere discarded. Returns bytes unmapped. Contexts: thread,
-  // foreign kernel thread.
+  // Sends every chain in the depot back to its slabs and gives memory back: wholly free slabs are unmapped
+  // but for one of the default size, pages of free stacks elsewhere discarded. Returns bytes unmapped.
+  // Contexts: thread, foreign kernel thread.
   std::size_t settle() noexcept;
 
   // For fork: prepare takes the mutex, parent and child release it.
@@ -73,12 +73,12 @@ class WEFT_API stack_depot {
   struct shelf {                     // one size class
     stack_record* batches = nullptr; // linked by next_batch
     std::size_t batched = 0;         // stacks in them
-    stack_slab* open = nullptr;      // slabs with home stacks
+    stack_slab* open = nullptr;      // slabs with stored stacks
   };
 
   stack_slab* open_slab_locked(unsigned size_class, int& error) noexcept;
-  bool batch_home_locked() noexcept;
-  void put_home_locked(stack_record* chain) noexcept;
+  bool store_batch_locked() noexcept;
+  void store_locked(stack_record* chain) noexcept;
   void link_open_locked(stack_slab& slab) noexcept;
   void unlink_open_locked(stack_slab& slab) noexcept;
   void forget_locked(stack_slab& slab) noexcept;
@@ -90,7 +90,7 @@ class WEFT_API stack_depot {
   std::mutex mutex_;
   shelf shelves_[stack_options::class_count];
   stack_slab* slabs_ = nullptr;  // all, doubly linked
-  stack_slab* soiled_ = nullptr; // have stacks that came home and whose pages are still there
+  stack_slab* soiled_ = nullptr; // have stacks that came back and whose pages are still there
   stack_slab* kept_ = nullptr;   // a wholly free slab of the default size that settle() leaves
   stack_cache* caches_ = nullptr;
 };

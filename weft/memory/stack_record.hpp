@@ -30,7 +30,7 @@ struct alignas(64) stack_record {
   stack_record* next; // while cached
   std::byte* low;     // lowest usable byte; the guard is below
   std::size_t size;   // nominal bytes: at least so many are usable
-  stack_slab* slab;   // where it is at home
+  stack_slab* slab;   // where it lies
   union {
     void* owner;              // live: the unit on this stack, for messages; may be null
     stack_record* next_batch; // in the depot, first of a batch

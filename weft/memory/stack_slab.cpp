@@ -121,9 +121,9 @@ stack_slab* stack_slab::create(const stack_options& options, guard_mode guard, s
     recycle_record(slab);
     return nullptr;
   }
-  slab->home_count_ = slab->layout_.capacity;
+  slab->stored_count_ = slab->layout_.capacity;
   for (std::uint32_t index = 0; index < slab->layout_.capacity; ++index) {
-    slab->home_.set(index);
+    slab->stored_.set(index);
   }
   if (!register_slab(reinterpret_cast<std::uintptr_t>(slab->base_), slab->layout_.slab_bytes, slab)) {
     error = ENOMEM;
@@ -135,7 +135,7 @@ stack_slab* stack_slab::create(const stack_options& options, guard_mode guard, s
 }
 
 std::size_t stack_slab::destroy() noexcept {
-  WEFT_ASSERT(home_count_ == layout_.capacity, "a slab is unmapped only when all its stacks are home");
+  WEFT_ASSERT(stored_count_ == layout_.capacity, "a slab is unmapped only when all its stacks are stored");
   const std::size_t bytes = layout_.slab_bytes;
   unregister_slab(reinterpret_cast<std::uintptr_t>(base_), bytes);
   annotate::unpoison(base_, bytes); // the addresses may be used by anyone next
@@ -146,25 +146,25 @@ std::size_t stack_slab::destroy() noexcept {
 }
 
 std::uint32_t stack_slab::take_index() noexcept {
-  WEFT_ASSERT(home_count_ > 0, "taking a stack from a slab without one");
+  WEFT_ASSERT(stored_count_ > 0, "taking a stack from a slab without one");
   std::uint32_t word = 0;
-  while (home_.words[word] == 0) {
+  while (stored_.words[word] == 0) {
     ++word;
   }
-  const std::uint32_t index = word * 64 + static_cast<std::uint32_t>(std::countr_zero(home_.words[word]));
-  home_.clear(index);
+  const std::uint32_t index = word * 64 + static_cast<std::uint32_t>(std::countr_zero(stored_.words[word]));
+  stored_.clear(index);
   dirty_.clear(index);
-  --home_count_;
+  --stored_count_;
   return index;
 }
 
 void stack_slab::put_index(std::uint32_t index) noexcept {
-  WEFT_ASSERT(!home_.test(index), "a stack came home twice");
+  WEFT_ASSERT(!stored_.test(index), "a stack came back twice");
   annotate::forget_stack(record(index)->checker_id);
   annotate::poison(stride_low(index), layout_.stride);
-  home_.set(index);
+  stored_.set(index);
   dirty_.set(index);
-  ++home_count_;
+  ++stored_count_;
 }
 
 stack_record* stack_slab::dress(std::uint32_t index) noexcept {
@@ -172,7 +172,7 @@ stack_record* stack_slab::dress(std::uint32_t index) noexcept {
     const bool guarded = install_stack_guard(guard_, stride_low(index), guard_bytes_);
     dressed_[index] = guarded ? dress_state::guarded : dress_state::canary;
     if (guarded && guard_ == guard_mode::mprotect) {
-      protected_count_.fetch_add_relaxed(1); // relaxed: a count, read when all stacks are home
+      protected_count_.fetch_add_relaxed(1); // relaxed: a count, read when all stacks are stored
     }
   }
   annotate::unpoison(stride_low(index), layout_.stride);
@@ -191,7 +191,7 @@ stack_record* stack_slab::dress(std::uint32_t index) noexcept {
   return stack;
 }
 
-void stack_slab::discard_home() noexcept {
+void stack_slab::discard_stored() noexcept {
   std::uint32_t index = 0;
   while (index < layout_.capacity) {
     if (!dirty_.test(index)) {

@@ -36,22 +36,22 @@ class stack_slab {
   // Null with an errno in `error`; nothing is left mapped then.
   static stack_slab* create(const stack_options& options, guard_mode guard, stack_pages pages,
                             unsigned size_class, std::size_t nominal, int& error) noexcept;
-  // Unmaps; all stacks are home. Returns the bytes unmapped.
+  // Unmaps; all stacks are stored. Returns the bytes unmapped.
   std::size_t destroy() noexcept;
 
   std::byte* base() const noexcept { return base_; }
   std::size_t bytes() const noexcept { return layout_.slab_bytes; }
   std::uint32_t capacity() const noexcept { return layout_.capacity; }
-  std::uint32_t home_count() const noexcept { return home_count_; }
+  std::uint32_t stored_count() const noexcept { return stored_count_; }
   unsigned size_class() const noexcept { return size_class_; }
 
-  // Takes the lowest home stack: its index. There is one.
+  // Takes the lowest stored stack: its index. There is one.
   std::uint32_t take_index() noexcept;
   void put_index(std::uint32_t index) noexcept;
   // Guards the stack if it is not yet, and writes its record. By whoever took the index; no lock needed.
   stack_record* dress(std::uint32_t index) noexcept;
-  // Discards the pages of stacks that came home since the last time.
-  void discard_home() noexcept;
+  // Discards the pages of stacks that came back since the last time.
+  void discard_stored() noexcept;
 
   std::byte* stride_low(std::uint32_t index) const noexcept { return base_ + index * layout_.stride; }
   stack_record* record(std::uint32_t index) const noexcept {
@@ -91,13 +91,13 @@ class stack_slab {
   guard_mode guard_;
   stack_pages pages_;
   std::uint8_t size_class_;
-  std::uint32_t home_count_;
+  std::uint32_t stored_count_;
   base::atomic<std::uint32_t> protected_count_; // guards that count against vm.max_map_count
-  bitmap home_;                                 // free, and in no chain
-  bitmap dirty_;                                // home, and perhaps with pages
+  bitmap stored_;                               // free, and in no chain
+  bitmap dirty_;                                // stored, and perhaps with pages
   dress_state dressed_[max_stacks];             // written by the holder of the index
   stack_slab *next_, *previous_;                // all slabs of the depot; next_ also links free records
-  stack_slab *next_open_, *previous_open_;      // slabs with home stacks
+  stack_slab *next_open_, *previous_open_;      // slabs with stored stacks
   stack_slab* next_soiled_;                     // slabs with dirty stacks
   bool open_;
   bool soiled_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which system call a thread has come out of, where the code of the call does not say it. glibc 2.41 and newer
-// make all calls in which a thread may be cancelled by one function; its caller has the number on the stack.
+// Which system call a thread has come out of, where the code of the call does not say it. glibc 2.41 and
+// newer make all calls in which a thread may be cancelled by one function; its caller has the number on the
+// stack.
 #pragma once
 
 #include <ucontext.h>

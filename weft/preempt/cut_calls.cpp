@@ -171,12 +171,11 @@ bool is_ended_wait(const returned_call& c, bool knows_beginning) noexcept {
 
 namespace {
 
-// Whether the call is still the one that the monitor saw, and not a later one like it: the thread has computed
-// no more than it takes to get here.
+// Whether the call is still the one that the monitor saw, and not a later one like it: the thread has
+// computed no more than it takes to get here.
 bool is_that_call(const returned_call& c, const told_call& told) noexcept {
   constexpr int caller = 0;
-  return told.number != 0 && told.first == c.arguments[0] &&
-         (c.number == -1 || c.number == told.number) &&
+  return told.number != 0 && told.first == c.arguments[0] && (c.number == -1 || c.number == told.number) &&
          os::cpu_time_ns(caller) - told.cpu_ns < sched::silence::cost_of_tick;
 }
 

@@ -25,10 +25,10 @@ using kernel_call = std::array<long, 5>;
 
 // What the monitor saw of a worker's thread just before it signalled.
 struct told_call {
-  bool given = false;          // it looked
-  long number = 0, first = 0;  // the call that the thread was in; 0: none, it computed
-  std::int64_t since = 0;      // when it was first seen there, later than it began
-  std::int64_t cpu_ns = 0;     // of its kernel thread, then
+  bool given = false;         // it looked
+  long number = 0, first = 0; // the call that the thread was in; 0: none, it computed
+  std::int64_t since = 0;     // when it was first seen there, later than it began
+  std::int64_t cpu_ns = 0;    // of its kernel thread, then
 };
 
 // A call that a signal has ended too early, with the number that it has, and when it began at the latest; 0:

@@ -88,7 +88,7 @@ void* live_as_donor(void* argument) {
   os::futex_wake(&self.state, 1);
   while (self.state.load_acquire() != ending)
     os::futex_wait(&self.state, lending);
-  // Destructors of thread-locals that run now find the front of a kernel thread that is no worker.
+  // Destructors of thread-locals that run now find the face of a kernel thread that is no worker.
   *self.block.here = nullptr;
   sched::set_here(nullptr);
   return nullptr;

@@ -56,12 +56,12 @@ void leave_or_make_spares(sched::worker& w) noexcept {
 } // namespace
 
 void leave_before_wait(const void* to) noexcept {
-  sched::worker_front& front = sched::here();
-  if (front.attention.any_relaxed(sched::not_a_worker | sched::without_worker | sched::simulated))
+  sched::worker_face& face = sched::here();
+  if (face.attention.any_relaxed(sched::not_a_worker | sched::without_worker | sched::simulated))
     return;
-  if (sched::is_in_user_mode(front))
-    return leave_from_user_mode(sched::user_mode::behind(front));
-  auto& w = static_cast<sched::worker&>(front);
+  if (sched::is_in_user_mode(face))
+    return leave_from_user_mode(sched::user_mode::behind(face));
+  auto& w = static_cast<sched::worker&>(face);
   if (may_leave_now(w) && is_called_by_user_code(to))
     leave_or_make_spares(w);
 }

@@ -15,10 +15,10 @@
 namespace {
 
 // The thread, which is not in the runtime, has said that it may.
-bool may_switch(weft::sched::worker_front& front) noexcept {
-  if (front.attention.any_relaxed(weft::sched::not_a_worker))
+bool may_switch(weft::sched::worker_face& face) noexcept {
+  if (face.attention.any_relaxed(weft::sched::not_a_worker))
     return false;
-  const weft::unit::descriptor* const current = static_cast<weft::sched::worker&>(front).current;
+  const weft::unit::descriptor* const current = static_cast<weft::sched::worker&>(face).current;
   return current != nullptr && current->has(weft::unit::sched_yields);
 }
 
@@ -31,16 +31,16 @@ extern "C" WEFT_API int sched_yield() noexcept {
     simulated->yield();
     return 0;
   }
-  weft::sched::worker_front& front = weft::sched::here();
-  if (!front.attention.any_relaxed(weft::sched::user_code)) {
-    if (!may_switch(front))
+  weft::sched::worker_face& face = weft::sched::here();
+  if (!face.attention.any_relaxed(weft::sched::user_code)) {
+    if (!may_switch(face))
       return static_cast<int>(::syscall(SYS_sched_yield));
     weft::sched::yield_preempted(false, false);
     return 0;
   }
-  if (weft::sched::is_away(front)) // it keeps nobody from a worker
+  if (weft::sched::is_away(face)) // it keeps nobody from a worker
     return static_cast<int>(::syscall(SYS_sched_yield));
-  weft::sched::user_mode& thread = weft::sched::user_mode::behind(front);
+  weft::sched::user_mode& thread = weft::sched::user_mode::behind(face);
   thread.enter_runtime();
   weft::sched::yield_preempted(false, false);
   thread.leave_runtime();

@@ -212,8 +212,8 @@ void on_tick_at_worker(worker& w, ucontext_t& interrupted) noexcept {
 void on_tick(int number, siginfo_t* info, void* context) {
   const int kept = read_errno();
   auto& interrupted = *static_cast<ucontext_t*>(context);
-  sched::worker_front& front = sched::here();
-  const std::uint32_t attention = front.attention.load_relaxed();
+  sched::worker_face& face = sched::here();
+  const std::uint32_t attention = face.attention.load_relaxed();
   if (asks_for_calls(*info)) {
     answer_watchdog(reinterpret_cast<const void*>(arch::program_counter(interrupted)));
   } else if (!is_tick(*info)) {
@@ -223,9 +223,9 @@ void on_tick(int number, siginfo_t* info, void* context) {
   } else if ((attention & sched::without_worker) != 0) {
     go_on_with(cut_short(interrupted, {}), interrupted); // a tick for who ran there before
   } else if ((attention & sched::user_code) != 0) {
-    on_tick_in_user_mode(user_mode::behind(front), interrupted, number, kept);
+    on_tick_in_user_mode(user_mode::behind(face), interrupted, number, kept);
   } else if ((attention & sched::not_a_worker) == 0) {
-    on_tick_at_worker(static_cast<worker&>(front), interrupted);
+    on_tick_at_worker(static_cast<worker&>(face), interrupted);
   }
   write_errno(kept); // perhaps another kernel thread's: its worker may have gone on elsewhere
 }

@@ -285,7 +285,7 @@ class monitor final : public sched::ticker {
     const int error = os::start_with_signals_blocked(
         thread_,
         [](void* self) -> void* {
-          static_cast<monitor*>(self)->watch();
+          static_cast<monitor*>(self)->run();
           return nullptr;
         },
         this, 64 << 10);
@@ -333,7 +333,7 @@ class monitor final : public sched::ticker {
  private:
   // Looks when somebody is due, or, while nobody is waited for, ever more rarely; or sees to the timers,
   // where ticks come from these, and itself to those alone that have no worker.
-  void watch() noexcept {
+  void run() noexcept {
     os::name_this_kernel_thread("weft-monitor");
     ::prctl(PR_SET_TIMERSLACK, 1UL);
     static_cast<void>(

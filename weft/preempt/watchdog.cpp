@@ -178,13 +178,13 @@ bool is_runnable(int kernel_id) noexcept {
 }
 
 // Whether its kernel thread has waited for a CPU most of the time: then nobody keeps the worker.
-bool lacks_a_cpu(const worker& w, const sched::watched_state& s, std::int64_t limit) noexcept {
+bool lacks_a_cpu(const worker& w, const sched::watchdog_note& s, std::int64_t limit) noexcept {
   return cpu_time_of(w) - s.cpu_ns < limit / 2 && is_runnable(w.carried.kernel_thread_id.load_relaxed());
 }
 
 void suspect_it(worker& w, void* argument) {
   patrol& l = *static_cast<patrol*>(argument);
-  sched::watched_state& s = w.ticking.watched;
+  sched::watchdog_note& s = w.ticking.watchdog;
   const unit::descriptor* const now = peek(w.current);
   const std::int64_t decisions = decisions_of(w);
   const bool others_wait = w.preemption.others_wait.equals_relaxed(sched::waiting::somebody) ||

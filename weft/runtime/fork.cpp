@@ -26,11 +26,11 @@ namespace {
 sched::user_mode* forking_thread = nullptr; // guarded by the lock of state()
 
 void prepare() {
-  sched::worker_front& front = sched::here();
-  const bool was_in_user_mode = sched::is_in_user_mode(front);
+  sched::worker_face& face = sched::here();
+  const bool was_in_user_mode = sched::is_in_user_mode(face);
   sched::enter_runtime_for_good();
   state().lock.lock();
-  forking_thread = was_in_user_mode ? &sched::user_mode::behind(front) : nullptr;
+  forking_thread = was_in_user_mode ? &sched::user_mode::behind(face) : nullptr;
   sched::forking_unit.store_relaxed(sched::on_worker() ? sched::here().current : nullptr);
   sched::prepare_fork(state().group.load(std::memory_order_relaxed));
   memory::fork_prepare();

@@ -66,7 +66,7 @@ int checked(int made) {
   return made;
 }
 
-void watch(int epoll, int descriptor, std::uint32_t events) {
+void add_to(int epoll, int descriptor, std::uint32_t events) {
   epoll_event event{};
   event.events = events;
   checked(::epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event));
@@ -88,9 +88,9 @@ guest::guest() {
   try {
     descriptor_ = checked(::epoll_create1(EPOLL_CLOEXEC));
     timer_ = checked(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
-    watch(descriptor_, source, EPOLLIN);
-    watch(descriptor_, timer_, EPOLLIN);
-    watch(descriptor_, bell_->descriptor(), EPOLLIN | EPOLLET);
+    add_to(descriptor_, source, EPOLLIN);
+    add_to(descriptor_, timer_, EPOLLIN);
+    add_to(descriptor_, bell_->descriptor(), EPOLLIN | EPOLLET);
   } catch (...) {
     ::close(timer_);
     ::close(descriptor_);

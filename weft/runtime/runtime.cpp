@@ -79,8 +79,8 @@ void print_techniques() {
   std::fprintf(
       stderr,
       "weft: techniques: %llu threads started by a worker's loop (Full-L), %llu on the stack of one that "
-      "had just ended; of the joins one in some 500 was watched: %llu threads, of which %llu deviated\n",
-      number(all.started), number(all.handed_on), number(all.watched), number(all.deviated));
+      "had just ended; of the joins one in some 500 was sampled: %llu threads, of which %llu deviated\n",
+      number(all.started), number(all.handed_on), number(all.sampled), number(all.deviated));
 }
 
 sched::group_options resolve(const options& wanted) {

@@ -28,10 +28,10 @@ class stand_in_scheduler final : public scheduler {
  public:
   stand_in_scheduler() : scheduler({std::make_shared<owned_fifo>()}) {}
   descriptor* next(worker&) override { return nullptr; }
-  [[nodiscard]] pool& home_of_new_units() const noexcept override {
+  [[nodiscard]] pool& pool_of_new_units() const noexcept override {
     return home_ != nullptr ? *home_ : main_pool();
   }
-  void stand_in_for(const scheduler& other) noexcept { home_ = &other.home_of_new_units(); }
+  void stand_in_for(const scheduler& other) noexcept { home_ = &other.pool_of_new_units(); }
 
  private:
   pool* home_ = nullptr;
@@ -199,7 +199,7 @@ void worker::follow_activity() noexcept {
 
 void worker::withdraw() noexcept {
   const bool was_asleep = std::exchange(activity.withdrawn, true);
-  // Its scheduler may have come home just now, too late.
+  // Its scheduler may have come back just now, too late.
   if (was_asleep && (!owner_group.lends_schedulers() || main_scheduler == activity.stand_in))
     return;
   put_handed_back();
@@ -211,7 +211,7 @@ void worker::withdraw() noexcept {
     refresh_hot();
     if (owner_group.steals())
       owner_group.share_out(*this);
-  } else if (main_scheduler != activity.stand_in) { // else it has not come home since the last time
+  } else if (main_scheduler != activity.stand_in) { // else it has not come back since the last time
     static_cast<stand_in_scheduler&>(*activity.stand_in).stand_in_for(*main_scheduler);
     activity.lodging.whose = this;
     activity.lodging.lent = std::exchange(main_scheduler, activity.stand_in);
@@ -247,7 +247,7 @@ void worker::come_back() noexcept {
 
 void worker::put_handed_back() noexcept {
   if (descriptor* u = std::exchange(handed, nullptr))
-    u->home->push(*u);
+    u->own_pool->push(*u);
 }
 
 // Until something is asked. Nobody else can run what stands in `local`.

@@ -23,7 +23,7 @@ namespace {
 bool user_mode::let_worker_go() noexcept {
   worker& w = enter_as_it_is();
   if (is_away()) [[unlikely]] { // a later tick has sent it on alone
-    show_front_away();
+    show_face_away();
     return true;
   }
   carrier& mine = *w.carried.on;
@@ -43,18 +43,18 @@ bool user_mode::let_worker_go() noexcept {
   w.carried.passing = {to, w.loop, nullptr, nullptr};
   carrier::put_ashore();
   away_on_ = &mine;
-  to->call(&w); // GONE: w. Before the front is seen: a tick there waits for a worker, perhaps the only one
+  to->call(&w); // GONE: w. Before the face is seen: a tick there waits for a worker, perhaps the only one
   // Pairs with the acquire of who ticks: kernel_id() is known.
   mine.away.store_release(away_here::preemptible);
-  show_front_away();
+  show_face_away();
   return true;
 }
 
-void user_mode::show_front_away() noexcept {
+void user_mode::show_face_away() noexcept {
   worker& nobody = away_on_->nobody();
   if (block_ == nullptr)
     set_worker_here(nobody);
-  show_front(nobody);
+  show_face(nobody);
 }
 
 // Ready, and nowhere else than here: a captive of its own choice.
@@ -84,7 +84,7 @@ worker& user_mode::wait_as_captive(carrier& mine) noexcept {
 }
 
 worker* user_mode::wait_for_worker() noexcept {
-  if (block_ == nullptr && !is_ours(*unit_.home))
+  if (block_ == nullptr && !is_ours(*unit_.own_pool))
     return nullptr;
   worker& w = enter_as_it_is();
   if (!is_away()) // another tick came before this one's handler had got here, and it has a worker

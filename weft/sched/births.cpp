@@ -21,8 +21,8 @@ descriptor* allocate_outside() {
 }
 
 // Threads of a low class make such threads, if nothing else is said.
-pool* home_at(worker& w) noexcept {
-  const pool* mine = w.current->home;
+pool* pool_at(worker& w) noexcept {
+  const pool* mine = w.current->own_pool;
   const bool lower = mine != nullptr && mine->priority_class() > w.hot->priority_class();
   pool* found = lower ? w.hot->of_class(mine->priority_class()) : nullptr;
   return found != nullptr ? found : w.hot;
@@ -60,18 +60,18 @@ void free_unit_slowly(descriptor& u) noexcept {
   }
 }
 
-pool* home_of_unusual(descriptor& u) {
+pool* pool_of_unusual(descriptor& u) {
   const runtime_section in;
-  pool* const home = on_worker() ? home_at(here()) : &default_group().next_pool();
+  pool* const own_pool = on_worker() ? pool_at(here()) : &default_group().next_pool();
   note_here(trace::event::create, &u);
-  return home;
+  return own_pool;
 }
 
 void submit_slowly(descriptor& u) {
   const runtime_section in;
-  u.home = home_of_new(u);
+  u.own_pool = pool_of_new(u);
   const bool chooses = u.traits.equals_relaxed(unit::kind_thread);
-  const unit::technique_id t = chooses ? u.home->default_technique() : unit::technique_id::automatic;
+  const unit::technique_id t = chooses ? u.own_pool->default_technique() : unit::technique_id::automatic;
   u.traits.fetch_or_relaxed(unit::technique_trait(t));
   submit_as(u, t); // GONE: u may have ended already if it is detached
 }

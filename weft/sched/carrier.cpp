@@ -112,7 +112,7 @@ void carrier::describe_this_kernel_thread() noexcept {
 
 [[gnu::noinline]] void carrier::put_ashore() noexcept {
   weft_worker_here = nullptr;
-  weft_current_worker = &front_of_others();
+  weft_current_worker = &face_of_others();
 }
 
 // --- going from one to another ---
@@ -241,14 +241,14 @@ worker& carrier::nobody() noexcept {
   return w;
 }
 
-// As large as a worker, for inlined code takes it for one; what is read behind the front is zero.
-worker_front& carrier::begin_away(descriptor& unit, group& left) noexcept {
+// As large as a worker, for inlined code takes it for one; what is read behind the face is zero.
+worker_face& carrier::begin_away(descriptor& unit, group& left) noexcept {
   left.expect_outsider(); // the group outlives it
   left_group_ = &left;
   away.store_relaxed(away_here::cooperative); // relaxed: for its worker, which is called after this
   worker& w = *(&nobody() + 1);
   std::memset(static_cast<void*>(&w), 0, sizeof w);
-  ::new (static_cast<void*>(static_cast<worker_front*>(&w))) worker_front{};
+  ::new (static_cast<void*>(static_cast<worker_face*>(&w))) worker_face{};
   w.current = &unit;
   w.attention.store_relaxed(user_code | without_worker);
   w.budget = 0;

@@ -30,7 +30,7 @@ namespace weft::sched {
 using unit::descriptor;
 
 struct worker;
-struct worker_front;
+struct worker_face;
 class group;
 
 // Who runs on a kernel thread without a worker.
@@ -79,7 +79,7 @@ class WEFT_API carrier {
   worker& nobody() noexcept;
   // A cooperative thread of `left` goes on here without a worker. Returns what it finds in place of one.
   // Contexts: the kernel thread that it is, whose worker is about to be called elsewhere.
-  worker_front& begin_away(descriptor& unit, group& left) noexcept;
+  worker_face& begin_away(descriptor& unit, group& left) noexcept;
   // It has left the kernel thread, which waits from now on. Returns the group that it is of.
   group& end_away() noexcept;
   // Who runs here without a worker; when it was seen to compute, for whoever ticks. A home is free for its

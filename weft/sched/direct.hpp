@@ -41,7 +41,7 @@ WEFT_API void suspend_to_taken_slowly(descriptor& next);
 [[gnu::always_inline]] inline void yield_to_taken(descriptor& next) {
   worker& w = here();
   descriptor& self = *w.current;
-  if (w.fifo == nullptr || !self.home.is(w.listed) || !can_switch_to_taken(w, self, next)) [[unlikely]]
+  if (w.fifo == nullptr || !self.own_pool.is(w.listed) || !can_switch_to_taken(w, self, next)) [[unlikely]]
     return yield_to_taken_slowly(next);
   start_yield_into(w, self, next);
   arch::swap(self.context, next.context); // SWITCH: may resume on another worker

@@ -112,7 +112,7 @@ void group::keep_only(worker& w) {
   former_.clear();
   w.forget_after_fork();
   if (options_.pools != arrangement::custom) {
-    // The same pool: threads on the forking thread's stack (inline joins) have it as their home.
+    // The same pool: threads on the forking thread's stack (inline joins) have it as their own pool.
     std::shared_ptr<pool> main = w.main_scheduler->pools().front();
     main->forget_after_fork();
     leak(std::exchange(mains_, {std::move(main)}));
@@ -174,7 +174,7 @@ void worker::forget_after_fork() {
   on_primary_thread = true; // nobody can join the kernel thread of a child's first thread
   if (current == &loop_unit)
     return;
-  current->home =
+  current->own_pool =
       main_scheduler->main_pool().fast() == fast_path::owned_fifo ? &main_scheduler->main_pool() : &local;
   survive_fork(*current);
 }

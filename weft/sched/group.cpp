@@ -365,8 +365,8 @@ pool& group::next_pool() const noexcept {
 }
 
 void group::adopt(descriptor& u) const noexcept {
-  u.home = &next_pool();
-  u.home->push(u);
+  u.own_pool = &next_pool();
+  u.own_pool->push(u);
 }
 
 // --- kernel threads ---

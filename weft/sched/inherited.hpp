@@ -11,8 +11,8 @@ namespace weft::sched {
 // The kind of what the caller makes: its own, if it is a preemptible thread. Contexts: all but signal
 // handlers. Switches: never.
 [[nodiscard]] inline preemption inherited_preemption() noexcept {
-  worker_front& front = here();
-  return is_in_user_mode(front) ? user_mode::behind(front).kind() : preemption::none;
+  worker_face& face = here();
+  return is_in_user_mode(face) ? user_mode::behind(face).kind() : preemption::none;
 }
 
 // Runs `u`, the running unit, which is cooperative until now: `operations` are its real ones. It is

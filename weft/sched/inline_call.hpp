@@ -56,7 +56,7 @@ class inline_call {
  private:
   static bool may_run_from_list(worker& w, unit::descriptor& u) noexcept {
     unit::descriptor& self = *w.current;
-    if (w.fifo == nullptr || self.has(unit::slow_mask) || !u.home.is(w.listed) ||
+    if (w.fifo == nullptr || self.has(unit::slow_mask) || !u.own_pool.is(w.listed) ||
         !u.state.is(unit::state::fresh))
       return false;
     if (static_cast<std::byte*>(__builtin_frame_address(0)) - self.stack->low < inline_reserve)

@@ -59,7 +59,7 @@ void for_each_worker(void (*action)(worker& w, void* argument), void* argument) 
 
 namespace {
 
-using weft::memory::object_home;
+using weft::memory::object_estate;
 using weft::memory::object_slab;
 using weft::memory::stack_record;
 using weft::memory::stack_slab;
@@ -115,7 +115,7 @@ extern "C" [[gnu::used]] constinit const weft_debug_entry weft_debug_layout[] = 
   {"unit.link", offsetof(descriptor, link), nullptr},
   {"unit.state", offsetof(descriptor, state), nullptr},
   {"unit.last_worker", offsetof(descriptor, last_worker), nullptr},
-  {"unit.home", offsetof(descriptor, home), nullptr},
+  {"unit.own_pool", offsetof(descriptor, own_pool), nullptr},
   {"unit.join", offsetof(descriptor, join), nullptr},
   {"unit.operations", offsetof(descriptor, operations), nullptr},
   {"unit.stack", offsetof(descriptor, stack), nullptr},
@@ -154,12 +154,12 @@ extern "C" [[gnu::used]] constinit const weft_debug_entry weft_debug_layout[] = 
 
   {"depot.first", units::depot_first, nullptr},
   {"depot.link", units::depot_link, nullptr},
-  {"depot.homes", units::depot_homes, nullptr},
+  {"depot.estates", units::depot_estates, nullptr},
   {"depot.caches", units::depot_caches, nullptr},
-  {"home.remote", offsetof(object_home, remote), nullptr},
-  {"home.slabs", offsetof(object_home, slabs), nullptr},
-  {"home.orphans", offsetof(object_home, orphans), nullptr},
-  {"home.next", offsetof(object_home, next_all), nullptr},
+  {"estate.remote", offsetof(object_estate, remote), nullptr},
+  {"estate.slabs", offsetof(object_estate, slabs), nullptr},
+  {"estate.orphans", offsetof(object_estate, orphans), nullptr},
+  {"estate.next", offsetof(object_estate, next_all), nullptr},
   {"slab.size", object_slab::bytes, nullptr},
   {"slab.next", offsetof(object_slab, next), nullptr},
   {"slab.carved", offsetof(object_slab, carved), nullptr},
@@ -174,7 +174,7 @@ extern "C" [[gnu::used]] constinit const weft_debug_entry weft_debug_layout[] = 
   {"stack_slab.base", units::slab_base, nullptr},
   {"stack_slab.stride", units::slab_stride, nullptr},
   {"stack_slab.capacity", units::slab_capacity, nullptr},
-  {"stack_slab.home", units::slab_home, nullptr},
+  {"stack_slab.stored", units::slab_stored, nullptr},
   {"stack_slab.next", units::slab_next, nullptr},
   {"stack_slab.colours", stack_slab::colours, nullptr},
   {"stack_slab.colour_size", stack_slab::colour_bytes, nullptr},

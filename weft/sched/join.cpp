@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Joins: what switch.hpp and inline_join.hpp do not decide at once. A function that starts a unit by a jump
-// is re-entered at its own label, so its return still matches its call.
+// Joins: what switch.hpp and call_by_joiner.hpp do not decide at once. A function that starts a unit by a
+// jump is re-entered at its own label, so its return still matches its call.
 #include <system_error>
 
 #include "weft/os/futex.hpp"
@@ -46,8 +46,8 @@ bool prefers_joiners_stack(const descriptor& u) noexcept {
     static void special(descriptor&) noexcept {}
   };
   descriptor* ended = &u;
-  inline_join::run_marked<run_settles>(w, ended, run, ended);
-  inline_join::publish_end(*ended);
+  call_by_joiner::run_marked<run_settles>(w, ended, run, ended);
+  call_by_joiner::publish_end(*ended);
 }
 [[maybe_unused]] void run_leaving(worker& w, descriptor& u) {
   call_leaving(w, u, [](void* unit) {
@@ -64,14 +64,14 @@ bool prefers_joiners_stack(const descriptor& u) noexcept {
     auto& self = *static_cast<descriptor*>(unit);
     technique::inline_join::call(self);
     worker& now = here(); // SWITCH: it may have moved
-    ++now.recording.counters.watched;
+    ++now.recording.counters.sampled;
     if (arch::idle_word(self.context) != &untouched)
       ++now.recording.counters.deviated;
   });
 }
 
 bool may_share_stack(const worker& w, const descriptor& u) noexcept {
-  return inline_join::may_host(w) && (arch::has_marks || u.operations->end == nullptr);
+  return call_by_joiner::may_host(w) && (arch::has_marks || u.operations->end == nullptr);
 }
 
 // Runs `u`, which has been taken, on its joiner's stack. False: it cannot.
@@ -79,7 +79,7 @@ WEFT_CALLS_UNITS bool host(worker& w, descriptor& u) {
   if (!may_share_stack(w, u))
     return false;
   if (u.operations->end == nullptr) {
-    inline_join::run(w, u);
+    call_by_joiner::run(w, u);
     return true;
   }
   if constexpr (arch::has_marks)
@@ -96,8 +96,8 @@ bool sample(worker& w, descriptor& u) {
   if (w.budget >= 0 || (++w.expiries & 1) != 0)
     return false;
   w.look_around(); // code of the user's may have moved `u`
-  if (!u.home.is(w.listed) || !u.is_fresh_and(unit::kind_thread) || w.attention.load_relaxed() != 0 ||
-      !inline_join::may_host(w))
+  if (!u.own_pool.is(w.listed) || !u.is_fresh_and(unit::kind_thread) || w.attention.load_relaxed() != 0 ||
+      !call_by_joiner::may_host(w))
     return false;
   queue::intrusive_fifo::unlink(&u.link);
   run_sampled(w, u);
@@ -109,7 +109,7 @@ WEFT_CALLS_UNITS bool start_from_list(worker& w, descriptor& u) {
     return true;
   if (w.attention.load_relaxed() != 0)
     return false;
-  if (!u.home.is(w.listed) || !u.is_plain() || !may_start(w, u))
+  if (!u.own_pool.is(w.listed) || !u.is_plain() || !may_start(w, u))
     return false;
   if (prefers_joiners_stack(u) && may_share_stack(w, u)) {
     queue::intrusive_fifo::unlink(&u.link);
@@ -180,23 +180,23 @@ WEFT_CALLS_UNITS bool take_from_shared(worker& w, descriptor& u) {
   constexpr std::uint32_t no_obstacle = always_ask; // there is no hot pool
   if ((w.attention.load_relaxed() & ~no_obstacle) != 0 || w.nesting != 0 || !w.stacked.schedulers.empty())
     return false;
-  pool* home = u.home;
-  if (home == nullptr || !u.is_plain() || !gives_to_joiners(*home) || !serves(w, u) ||
+  pool* own_pool = u.own_pool;
+  if (own_pool == nullptr || !u.is_plain() || !gives_to_joiners(*own_pool) || !serves(w, u) ||
       w.budget.count_down() || w.current->has(unit::slow_mask) || arch::any(*w.exceptions) ||
-      !take_out(*home, u, w))
+      !take_out(*own_pool, u, w))
     return false;
   // Nobody else knows it from here on.
   if (u.is_plain() && run_taken(w, u))
     return true;
-  home->push(u);
+  own_pool->push(u);
   return false;
 }
 
 WEFT_CALLS_UNITS bool run_inlined_from_deque(descriptor& u) {
   worker& w = here();
-  if (!inline_join::take_from_deque(w, u))
+  if (!call_by_joiner::take_from_deque(w, u))
     return false;
-  inline_join::run(w, u);
+  call_by_joiner::run(w, u);
   return true;
 }
 
@@ -302,7 +302,7 @@ void join_tasklet_slowly(descriptor& u) {
 WEFT_CALLS_UNITS bool start_by_join(descriptor& u) {
   const runtime_section in;
   worker& w = here();
-  if (u.home.is(w.listed))
+  if (u.own_pool.is(w.listed))
     return u.state.is(unit::state::fresh) ? start_from_list(w, u) : go_on_with(w, u);
   if (w.deque != nullptr)
     return start_from_deque(w, u);

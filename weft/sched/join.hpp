@@ -2,7 +2,7 @@
 // A join, from top to bottom. Who waits for a unit takes the first of these ways that is open:
 //
 // 1. The unit has not started and stands in this worker's own list: it is called on the caller's stack
-//    (inline_join.hpp). This is inlined.
+//    (call_by_joiner.hpp). This is inlined.
 // 2. The same in other pools from which this worker may take it; or there is no room on the caller's stack,
 //    or the unit's technique wants a stack of its own: start_by_join(). The caller goes on at this very place
 //    when the unit ends, which keeps the CPU's return predictor in step.
@@ -13,7 +13,7 @@
 // the caller is compiled has its own way 1 in technique_join.hpp. docs/design/joins.md has the reasons.
 #pragma once
 
-#include "weft/sched/inline_join.hpp"
+#include "weft/sched/call_by_joiner.hpp"
 #include "weft/sched/switch.hpp"
 
 namespace weft::sched {
@@ -27,8 +27,8 @@ WEFT_API void join_slowly(descriptor& u);
 // std::system_error: resource_deadlock_would_occur (itself), operation_not_permitted (tasklet).
 [[gnu::always_inline]] inline void join(descriptor& u) {
   worker& w = here();
-  if (inline_join::take_listed(w, u)) [[likely]] {
-    inline_join::run(w, u);
+  if (call_by_joiner::take_listed(w, u)) [[likely]] {
+    call_by_joiner::run(w, u);
   } else if (!u.join.has_ended() || !u.traits.equals_relaxed(unit::kind_thread)) {
     join_slowly(u);
   }
@@ -53,7 +53,7 @@ WEFT_API void join_tasklet_slowly(descriptor& u);
 // join().
 [[gnu::always_inline]] inline void join_tasklet(descriptor& u) {
   worker& w = here();
-  if (!inline_join::run_tasklet(
+  if (!call_by_joiner::run_tasklet(
           w, u, [&u] { technique::run_to_completion::call(u); },
           [&w, &u] { technique::run_to_completion::run(u, w.base); })) [[unlikely]]
     return join_tasklet_slowly(u);

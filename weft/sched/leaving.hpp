@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Cooperative threads, main() among them, that wait in the kernel leave their worker to the others, as
 // preemptible ones do (away.cpp). Such a thread keeps the kernel thread and goes on there without a worker:
-// what it finds in place of one is a front without list, deque and budget, as a preemptible thread does in
+// what it finds in place of one is a face without list, deque and budget, as a preemptible thread does in
 // user mode, so that the first call of Weft comes into the runtime. There it waits for a worker like any
 // thread that is ready, and is what it was before.
 //
@@ -51,20 +51,20 @@ WEFT_API extern base::atomic<bool> leaving_is_watched;
 // nothing has changed.
 [[nodiscard]] WEFT_API bool leave_worker(worker& w) noexcept;
 
-[[nodiscard]] inline bool is_away(const worker_front& front) noexcept {
-  return front.attention.any_relaxed(without_worker);
+[[nodiscard]] inline bool is_away(const worker_face& face) noexcept {
+  return face.attention.any_relaxed(without_worker);
 }
-// Waits for a worker. `front` is the caller's, which is away. Switches: always.
-WEFT_API worker& come_back(worker_front& front) noexcept;
+// Waits for a worker. `face` is the caller's, which is away. Switches: always.
+WEFT_API worker& come_back(worker_face& face) noexcept;
 // For what the runtime does at the end of a unit, and where it asks which worker it is on. Contexts: all but
 // signal handlers. Switches: where the caller is away.
 inline void come_back_if_away() noexcept {
-  worker_front& front = here();
-  if (is_away(front)) [[unlikely]]
-    come_back(front);
+  worker_face& face = here();
+  if (is_away(face)) [[unlikely]]
+    come_back(face);
 }
 // For exit(): the caller, who is away, is a kernel thread that is no worker from now on.
-void stay_away(worker_front& front) noexcept;
+void stay_away(worker_face& face) noexcept;
 
 // The primary thread, on a kernel thread without a worker, is about to save its context, which its own worker
 // must leave alone until group::primary_has_left().

@@ -318,7 +318,7 @@ void start_now(descriptor& u) {
   worker& w = here();
   if (!on_worker() || w.current->kind() != unit::kind_thread || w.current->has(unit::slow_mask) ||
       u.has(unit::slow_mask) || !serves(w, u) || !thread_technique::take_stack(w, u)) {
-    u.home->push(u);
+    u.own_pool->push(u);
     return;
   }
   if (w.budget.count_down()) [[unlikely]]
@@ -357,12 +357,12 @@ void put_back(descriptor& u) {
     apply_migration(u);
   } else {
     worker& w = here();
-    if (w.hot != nullptr && u.home->same_family(*w.hot))
-      u.home = w.hot;
+    if (w.hot != nullptr && u.own_pool->same_family(*w.hot))
+      u.own_pool = w.hot;
   }
   // Whoever makes a thread ready has nobody to tell (unlock() does), and nobody else holds the thread.
   try {
-    u.home->push(u); // GONE: u may run already
+    u.own_pool->push(u); // GONE: u may run already
   } catch (const std::exception& error) {
     base::panic("a thread that is ready is lost: do_push() of its pool has thrown: %s", error.what());
   } catch (...) {
@@ -450,7 +450,7 @@ bool yield_to_fresh(worker& w) {
     return false;
   descriptor& self = *w.current;
   descriptor& next = descriptor::from(*head);
-  if (next.has_started() || !self.home.is(w.listed) || self.has(unit::slow_mask) ||
+  if (next.has_started() || !self.own_pool.is(w.listed) || self.has(unit::slow_mask) ||
       arch::any(*w.exceptions) || !can_run_here(w, next))
     return false;
   w.fifo->pop_first(head);
@@ -467,7 +467,8 @@ bool yield_to_fresh(worker& w) {
 // budget.
 bool yield_in_shared(worker& w) {
   descriptor& self = *w.current;
-  if (w.shared == nullptr || !self.home.is(w.shared) || self.has(unit::slow_mask) || arch::any(*w.exceptions))
+  if (w.shared == nullptr || !self.own_pool.is(w.shared) || self.has(unit::slow_mask) ||
+      arch::any(*w.exceptions))
     return false;
   descriptor* next = w.pick_quickly();
   if (next == nullptr)
@@ -507,7 +508,7 @@ void yield_to_slowly(descriptor& target) {
   act_on_requests(); // before the target is taken: acting may unwind or leave, and nobody would run the
                      // target then
   worker& w = here();
-  pool* from = target.home;
+  pool* from = target.own_pool;
   if (&target != w.current && target.kind() != unit::kind_scheduler && from != nullptr &&
       from->remove(target, &w)) {
     w.handed = &target;
@@ -536,7 +537,7 @@ void yield_to_unstarted(descriptor& next) {
 void republish(void* u) {
   auto& self = *static_cast<descriptor*>(u);
   worker& w = here();
-  if (!self.home.is(w.hot) || w.deque == nullptr)
+  if (!self.own_pool.is(w.hot) || w.deque == nullptr)
     return put_back(self);
   self.state.make_ready();
   if (!w.deque->try_push_bottom(&self))

@@ -123,7 +123,7 @@ void packing_scheduler::begin(worker& here, packed_thread& t) noexcept {
   // taken by a worker that had nothing else, which runs it to the end.
   const bool cut = t.place.slice != 0 && t.place.worker == rank_;
   if (cut)
-    here.current->home = &pool_of(t.place.second);
+    here.current->own_pool = &pool_of(t.place.second);
   here.preemption.unhurried_until.store_relaxed(now + with_grace(t.expected));
   if (!cut)
     return;

@@ -65,7 +65,7 @@ void take_inbox(queue::mpsc_inbox& inbox, Insert insert) noexcept {
 
 // Whether an owned pool's container holds `u`, once its inbox has been looked into: only its owner can tell.
 bool owner_finds(pool& p, descriptor& u, worker* here) noexcept {
-  if (here == nullptr || here != p.owner() || u.home != &p)
+  if (here == nullptr || here != p.owner() || u.own_pool != &p)
     return false;
   if (u.state.load() == unit::state::posted)
     p.drain(*here);

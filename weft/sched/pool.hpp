@@ -205,8 +205,8 @@ class WEFT_API pool {
   std::vector<worker*> attached_;
 };
 
-// FIFO with one consumer; the home of most threads in a private set-up. The owner's push and pop are plain
-// stores.
+// FIFO with one consumer; the own pool of most threads in a private set-up. The owner's push and pop are
+// plain stores.
 class WEFT_API owned_fifo final : public pool {
  public:
   explicit owned_fifo(access a = access::mpsc) noexcept : pool(a, fast_path::owned_fifo) {}

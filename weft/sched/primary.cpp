@@ -100,7 +100,7 @@ void group::adopt_primary(worker& w) {
 // run the primary thread, so it would wait for ever.
 void group::primary_follows(worker& w, scheduler& next) noexcept {
   descriptor& unit = primary().unit;
-  pool* from = unit.home;
+  pool* from = unit.own_pool;
   if (!w.on_primary_thread || from == nullptr || from == &w.local || w.front != nullptr)
     return; // a front sees to it itself
   const auto& pools = next.pools();
@@ -199,7 +199,7 @@ void group::forget_waiting_primary() noexcept {
   p.lock.unlock();
   descriptor& unit = p.unit;
   if (unit.state.is(unit::state::ready) || unit.state.is(unit::state::posted))
-    unit.home = nullptr;
+    unit.own_pool = nullptr;
 }
 
 // The primary thread becomes a plain kernel thread again.

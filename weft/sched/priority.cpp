@@ -56,9 +56,9 @@ void class_pool::do_forget() {
 
 bool class_pool::pusher_leaves() noexcept {
   worker& w = here();
-  if (!on_worker() || w.current->home == nullptr || user_mode::of(*w.current) == nullptr)
+  if (!on_worker() || w.current->own_pool == nullptr || user_mode::of(*w.current) == nullptr)
     return false;
-  return w.current->home->priority_class() > priority_class() && is_served_by(w) &&
+  return w.current->own_pool->priority_class() > priority_class() && is_served_by(w) &&
          w.preemption.kicked.exchange_acq_rel(1) == 0;
 }
 
@@ -105,10 +105,10 @@ void kick_owner(worker& w) noexcept {
     kick_now(w);
 }
 
-pool& pool_of_priority(pool& home, priority p) {
+pool& pool_of_priority(pool& own_pool, priority p) {
   if (p == priority::of_creator)
-    return home;
-  pool* found = home.of_class(p == priority::low ? low_class : high_class);
+    return own_pool;
+  pool* found = own_pool.of_class(p == priority::low ? low_class : high_class);
   if (found == nullptr) {
     throw std::system_error(std::make_error_code(std::errc::not_supported),
                             "weft: a low priority needs arrangement::priorities (WEFT_POOLS=priorities)");
@@ -148,7 +148,7 @@ class_scheduler::class_scheduler(std::vector<std::vector<std::shared_ptr<pool>>>
 }
 
 pool* class_scheduler::pool_of_pinned(const descriptor& u) const noexcept {
-  return u.home->priority_class() != high_class ? pools().back().get() : nullptr;
+  return u.own_pool->priority_class() != high_class ? pools().back().get() : nullptr;
 }
 
 descriptor* class_scheduler::next_oldest(worker& here) {
@@ -167,8 +167,8 @@ descriptor* class_scheduler::pick(worker& here, turn t) {
     if (descriptor* u = oldest ? own.pop_oldest(here) : own.pop(here))
       return u;
     if (descriptor* u = steal_among(here, pools(), c.first + 1, c.last, seed_)) {
-      if (own.goes_with_thief() && u->home->goes_with_thief())
-        u->home = &own;
+      if (own.goes_with_thief() && u->own_pool->goes_with_thief())
+        u->own_pool = &own;
       return u;
     }
   }
@@ -203,7 +203,7 @@ bool waits_below(worker& w, unsigned end) noexcept {
 }
 
 unsigned class_of(const descriptor& u) noexcept {
-  return u.home != nullptr ? u.home->priority_class() : high_class;
+  return u.own_pool != nullptr ? u.own_pool->priority_class() : high_class;
 }
 
 } // namespace

@@ -93,9 +93,9 @@ std::shared_ptr<scheduler> scheduler_of_classes(std::size_t index,
 // Contexts of what it points to: in the runtime; it may not take a lock.
 WEFT_API extern std::atomic<void (*)(worker&) noexcept> kick_worker;
 
-// The pool for a new unit of this priority, where `home` is that of its creator or what it asked for. Errors:
-// std::system_error(not_supported) for low where there are no classes.
-[[nodiscard]] WEFT_API pool& pool_of_priority(pool& home, priority p);
+// The pool for a new unit of this priority, where `own_pool` is that of its creator or what it asked for.
+// Errors: std::system_error(not_supported) for low where there are no classes.
+[[nodiscard]] WEFT_API pool& pool_of_priority(pool& own_pool, priority p);
 
 // --- for user_mode.cpp, worker.cpp and pool.cpp, of a worker whose attention has `worker_has_classes` ---
 

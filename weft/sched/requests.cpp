@@ -39,7 +39,7 @@ void request_migration(descriptor& u, pool& target, unit::migration_callback cal
   const runtime_section in;
   // A unit that waits in a pool need not wait for its turn there.
   worker* w = on_worker() ? &here() : nullptr;
-  if (pool* from = u.home; from != nullptr && !u.has(unit::pinned) && from->remove(u, w))
+  if (pool* from = u.own_pool; from != nullptr && !u.has(unit::pinned) && from->remove(u, w))
     put_back(u);
 }
 
@@ -52,11 +52,11 @@ void apply_migration(descriptor& u) noexcept {
       return;
     m = e.pending;
     e.migrations_done.fetch_add_relaxed(1);
-    // In no container of the new home yet, whatever it was before: its do_remove() reads `home`, then the
-    // state.
+    // In no container of the new own pool yet, whatever it was before: its do_remove() reads `own_pool`, then
+    // the state.
     u.state.post();
-    e.left = u.home;
-    u.home.publish(m.target);
+    e.left = u.own_pool;
+    u.own_pool.publish(m.target);
     u.traits.fetch_and_acq_rel(
         ~std::uint64_t{unit::migration_requested}); // last: migrate_to_and_wait() looks at it alone
   }

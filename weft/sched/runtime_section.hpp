@@ -15,9 +15,9 @@ class user_mode;
 class [[nodiscard]] runtime_section {
  public:
   runtime_section() noexcept {
-    worker_front& front = sched::here();
-    if (front.attention.any_relaxed(user_code | simulated)) [[unlikely]]
-      thread_ = enter(front);
+    worker_face& face = sched::here();
+    if (face.attention.any_relaxed(user_code | simulated)) [[unlikely]]
+      thread_ = enter(face);
   }
   ~runtime_section() {
     if (thread_ != nullptr) [[unlikely]]
@@ -29,17 +29,17 @@ class [[nodiscard]] runtime_section {
  private:
   // In a simulation both are points where another worker may go on (simulation.hpp), and what stands for the
   // thread is nobody.
-  WEFT_API static user_mode* enter(worker_front& front) noexcept;
+  WEFT_API static user_mode* enter(worker_face& face) noexcept;
   WEFT_API static void leave(user_mode& thread) noexcept;
   user_mode* thread_ = nullptr;
 };
 
 // For what does not return: into the runtime for good.
-WEFT_API void enter_runtime_slowly(worker_front& front) noexcept;
+WEFT_API void enter_runtime_slowly(worker_face& face) noexcept;
 inline void enter_runtime_for_good() noexcept {
-  worker_front& front = here();
-  if (front.attention.any_relaxed(user_code)) [[unlikely]]
-    enter_runtime_slowly(front);
+  worker_face& face = here();
+  if (face.attention.any_relaxed(user_code)) [[unlikely]]
+    enter_runtime_slowly(face);
 }
 
 } // namespace weft::sched

@@ -45,7 +45,7 @@ class WEFT_API scheduler {
   [[nodiscard]] std::span<const std::shared_ptr<pool>> pools() const noexcept { return pools_; }
   [[nodiscard]] pool& main_pool() const noexcept { return *pools_.front(); }
   // Where units created by units that run under this scheduler go by default.
-  [[nodiscard]] virtual pool& home_of_new_units() const noexcept { return main_pool(); }
+  [[nodiscard]] virtual pool& pool_of_new_units() const noexcept { return main_pool(); }
   [[nodiscard]] bool has_work() const noexcept;
 
   // Called by the worker on start and stop, on its own stack.

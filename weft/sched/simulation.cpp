@@ -87,7 +87,7 @@ class virtual_thread {
   // --- while another one runs ---
   arch::context context{};
   worker* here = nullptr; // the two words of the kernel thread
-  worker_front* current = nullptr;
+  worker_face* current = nullptr;
   arch::exception_state exceptions;
   int error = 0;
   // --- its stack; null: the host's ---
@@ -159,7 +159,7 @@ class simulator final : public base::virtual_kernel {
   std::uint64_t schedule_ = 0xCBF29CE484222325ULL; // FNV-1a
 };
 
-[[gnu::noinline]] void show(worker* here, worker_front* current) noexcept {
+[[gnu::noinline]] void show(worker* here, worker_face* current) noexcept {
   weft_worker_here = here;
   weft_current_worker = current;
 }
@@ -364,7 +364,7 @@ void simulator::start(worker& w, void (*life)(worker&)) {
     throw std::bad_alloc();
   t->serves = &w;
   t->life = life;
-  t->current = &front_of_others();
+  t->current = &face_of_others();
   w.simulation.runs_on = t.get();
   arch::make(t->context, static_cast<std::byte*>(t->memory) + guard + stack_bytes, stack_bytes, &entry,
              t.get());
@@ -440,7 +440,7 @@ void simulation::begin(std::uint64_t seed) {
     refuse(std::errc::operation_not_permitted, "weft: a simulation begins before there are workers");
   process_simulator = new simulator(seed);
   told_of_outsider = false;
-  front_of_others().attention.fetch_or_relaxed(simulated);
+  face_of_others().attention.fetch_or_relaxed(simulated);
   memory::install_alternate_stack(); // one for all that run here
   tell(true);
   base::host_virtual_kernel(process_simulator);
@@ -452,7 +452,7 @@ void simulation::end() {
   last_counts = process_simulator->count();
   base::host_virtual_kernel(nullptr);
   tell(false);
-  front_of_others().attention.fetch_and_relaxed(~std::uint32_t{simulated});
+  face_of_others().attention.fetch_and_relaxed(~std::uint32_t{simulated});
   delete std::exchange(process_simulator, nullptr);
 }
 

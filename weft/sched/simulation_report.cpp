@@ -115,9 +115,9 @@ void for_each_waiting(Action action) noexcept {
     consider(*primary);
   const void* const depot = &memory::object_cache<descriptor>::process_depot();
   const std::size_t first = at<std::size_t>(depot, layout::depot_first);
-  for (const memory::object_home* home = at<memory::object_home*>(depot, layout::depot_homes);
-       home != nullptr; home = home->next_all) {
-    for (memory::object_slab* slab = home->slabs; slab != nullptr; slab = slab->next) {
+  for (const memory::object_estate* estate = at<memory::object_estate*>(depot, layout::depot_estates);
+       estate != nullptr; estate = estate->next_all) {
+    for (memory::object_slab* slab = estate->slabs; slab != nullptr; slab = slab->next) {
       for (std::size_t i = 0; i < slab->carved; ++i)
         consider(at<descriptor>(slab, first + i * sizeof(descriptor)));
     }

@@ -10,7 +10,7 @@
 #include <new>
 #include <utility>
 
-#include "weft/sched/inline_join.hpp"
+#include "weft/sched/call_by_joiner.hpp"
 #include "weft/sched/worker.hpp"
 #include "weft/technique/full_lazy.hpp"
 #include "weft/technique/run_to_completion.hpp"
@@ -60,8 +60,8 @@ WEFT_API void free_unit_slowly(descriptor& u) noexcept;
 // What all groups share is made before any worker runs: a fork() while it is made would leave it locked in
 // the child.
 void make_shared_state();
-// home_of_new() where the caller is no worker or in user mode, or creations are recorded.
-[[nodiscard]] WEFT_API pool* home_of_unusual(descriptor& u);
+// pool_of_new() where the caller is no worker or in user mode, or creations are recorded.
+[[nodiscard]] WEFT_API pool* pool_of_unusual(descriptor& u);
 // Puts a new unit into its pool, as the pool's default technique wants it. Switches: where that is
 // child-first.
 WEFT_API void submit_slowly(descriptor& u);
@@ -114,9 +114,10 @@ void yield_preempted(bool pinned, bool by_tick = true);
 // Under a stacked scheduler not what lives outside: what that creates would be born into the stacked one's
 // pools, which nobody serves once they were found empty.
 [[gnu::always_inline]] inline bool serves(const worker& w, const descriptor& u) noexcept {
-  const bool serves_home = u.home.is(w.hot) || (w.hot != nullptr && u.home->same_family(*w.hot)) ||
-                           (u.home->owned_by(w) && w.stacked.schedulers.empty());
-  return serves_home &&
+  const bool serves_own_pool = u.own_pool.is(w.hot) ||
+                               (w.hot != nullptr && u.own_pool->same_family(*w.hot)) ||
+                               (u.own_pool->owned_by(w) && w.stacked.schedulers.empty());
+  return serves_own_pool &&
          (!u.has(unit::not_cancellable) || w.on_primary_thread); // the primary thread does not move
 }
 
@@ -156,8 +157,8 @@ void yield_preempted(bool pinned, bool by_tick = true);
     return nullptr;
   descriptor& self = *w.current;
   descriptor& next = descriptor::from(*head);
-  if (!next.has_started() || !self.home.is(w.listed) || self.has(unit::slow_mask) || arch::any(*w.exceptions))
-      [[unlikely]] {
+  if (!next.has_started() || !self.own_pool.is(w.listed) || self.has(unit::slow_mask) ||
+      arch::any(*w.exceptions)) [[unlikely]] {
     return nullptr;
   }
   fifo.pop_first(head);
@@ -189,7 +190,7 @@ void yield_preempted(bool pinned, bool by_tick = true);
   worker& w = here();
   descriptor& self = *w.current;
   pool* listed = w.listed;
-  if (!target.home.is(listed) || !self.home.is(listed) || w.budget.count_down() ||
+  if (!target.own_pool.is(listed) || !self.own_pool.is(listed) || w.budget.count_down() ||
       !target.state.is(unit::state::ready) || self.has(unit::slow_mask) || arch::any(*w.exceptions))
       [[unlikely]] {
     return yield_to_slowly(target);
@@ -210,7 +211,7 @@ void yield_preempted(bool pinned, bool by_tick = true);
   hand_over(w, self, target);
 }
 
-// On a kernel thread that is no worker, `w` is a front without caches: no slab belongs to it, so
+// On a kernel thread that is no worker, `w` is a face without caches: no slab belongs to it, so
 // free_unit_slowly() is called.
 [[gnu::always_inline]] inline void free_unit(worker& w, descriptor& u) noexcept {
   if (!w.caches.descriptors.free_here(&u)) [[unlikely]]
@@ -219,17 +220,17 @@ void yield_preempted(bool pinned, bool by_tick = true);
 
 // The pool of a new unit that has none: where the caller's go. Tells of its creation, by the test that is
 // needed anyway: nothing is added while nothing is recorded.
-[[nodiscard]] inline pool* home_of_new(descriptor& u) {
+[[nodiscard]] inline pool* pool_of_new(descriptor& u) {
   worker& w = here();
   if ((w.attention.load_relaxed() & (not_a_worker | tracing | user_code | worker_has_classes)) != 0)
       [[unlikely]]
-    return home_of_unusual(u);
+    return pool_of_unusual(u);
   return w.hot;
 }
 
 // The deque where the caller's new units go, if no technique is chosen for them there.
 [[gnu::always_inline]] inline queue::chase_lev_deque<descriptor>* births_deque(const worker& w) noexcept {
-  // The deque first: a kernel thread that is no worker has none, and no more than the front of a worker.
+  // The deque first: a kernel thread that is no worker has none, and no more than the face of a worker.
   return w.deque != nullptr && w.default_technique == unit::technique_id::automatic ? w.deque : nullptr;
 }
 

@@ -17,7 +17,7 @@ template <technique_id T>
 [[gnu::always_inline]] inline bool start_child_listed(worker& w, descriptor& u) {
   using technique::child_first;
   descriptor& self = *w.current;
-  if (arch::sanitizer::watches_frames || w.fifo == nullptr || !self.home.is(w.listed) ||
+  if (arch::sanitizer::watches_frames || w.fifo == nullptr || !self.own_pool.is(w.listed) ||
       w.budget.count_down() || self.has(unit::slow_mask) || arch::any(*w.exceptions) ||
       !technique::full_lazy::take_default_stack(w, u, T)) [[unlikely]]
     return false;
@@ -71,7 +71,7 @@ template <technique_id T, bool FillIsTrivial, class Fill>
       return u;
     }
     descriptor& u = fill_or_free(allocate_unit_slowly(), fill);
-    unit::initialise(u, o, home_of_new(u),
+    unit::initialise(u, o, pool_of_new(u),
                      traits); // here() anew: the closure's constructor may have switched
     submit_as(u, T);
     return u;
@@ -120,7 +120,7 @@ template <technique_id T, bool FillIsTrivial, class Fill>
 template <technique_id T>
 [[gnu::always_inline]] inline bool start_listed(worker& w, descriptor& u) {
   descriptor& self = *w.current;
-  if (!u.home.is(w.listed) || !u.is_fresh_and(unit::kind_thread | unit::technique_trait(T)) ||
+  if (!u.own_pool.is(w.listed) || !u.is_fresh_and(unit::kind_thread | unit::technique_trait(T)) ||
       w.budget.count_down() || self.has(unit::kind_mask) || arch::any(*w.exceptions)) [[unlikely]]
     return false;
   if (!technique::full_lazy::take_default_stack(w, u, T)) [[unlikely]]
@@ -144,8 +144,8 @@ template <technique_id T>
   } else if constexpr (T == technique_id::automatic || T == technique_id::sc ||
                        T == technique_id::inline_join) {
     constexpr std::uint64_t traits = unit::kind_thread | unit::technique_trait(T);
-    if (inline_join::take_listed(w, u, traits)) [[likely]]
-      return inline_join::run(w, u, traits);
+    if (call_by_joiner::take_listed(w, u, traits)) [[likely]]
+      return call_by_joiner::run(w, u, traits);
   }
   if (!u.join.has_ended())
     return join_slowly(u);

@@ -23,7 +23,7 @@ using W = worker_for_techniques;
 void offer_parent(void* left) {
   auto& parent = *static_cast<descriptor*>(left);
   worker& w = here();
-  if (w.fifo == nullptr || !parent.home.is(w.listed))
+  if (w.fifo == nullptr || !parent.own_pool.is(w.listed))
     return republish(left);
   parent.state.make_ready();
   w.fifo->push_front(&parent.link);
@@ -63,14 +63,14 @@ void submit_as(descriptor& u, unit::technique_id t) {
     reserve_stack(u);
   if (unit::is_child_first(t))
     return start_child(u);
-  u.home->push(u);
+  u.own_pool->push(u);
 }
 
 WEFT_CALLS_UNITS void start_child(descriptor& u) {
   const runtime_section in;
   worker& w = here();
   if (!may_start_child(w, u) || !thread_technique::take_stack(w, u)) {
-    u.home->push(u);
+    u.own_pool->push(u);
     return;
   }
   if (w.budget.count_down()) [[unlikely]]

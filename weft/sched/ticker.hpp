@@ -27,12 +27,12 @@ struct silence {
   // The call that it was in when it was ticked (preempt/cut_calls.hpp), for the handler.
   base::atomic<long> told_number{0}, told_first{0};
   base::atomic<deadline> told_since{0};
-  base::atomic<std::int64_t> told_cpu_ns{0}; // as `cpu_ns`
+  base::atomic<std::int64_t> told_cpu_ns{0};  // as `cpu_ns`
   base::atomic<std::uint32_t> told_serial{0}; // of the preemptible thread that made it; 0: none did
 };
 
 // What a watchdog has seen of a worker: the same since then?
-struct watched_state {
+struct watchdog_note {
   const unit::descriptor* unit = nullptr;
   std::int64_t decisions = 0;
   deadline since = 0;
@@ -46,7 +46,7 @@ struct seen_by_ticker {
   deadline since = 0;
   std::uint8_t flags_ignored = 0; // in a row
   silence silent;
-  watched_state watched;
+  watchdog_note watchdog;
 };
 
 // Contexts of both: in the runtime; all but signal handlers. Switches: never.

@@ -68,7 +68,7 @@ class keeper {
     const int error = os::start_with_signals_blocked(
         thread_,
         [](void* self) -> void* {
-          static_cast<keeper*>(self)->watch();
+          static_cast<keeper*>(self)->run();
           return nullptr;
         },
         this, 64 << 10);
@@ -110,7 +110,7 @@ class keeper {
     os::futex_wake(&changes_, 1);
   }
 
-  void watch() noexcept {
+  void run() noexcept {
     os::name_this_kernel_thread("weft-time");
     ::prctl(PR_SET_TIMERSLACK, 1UL);
     static_cast<void>(os::ask_for_short_slices(100'000)); // the least there is; it works for microseconds

@@ -10,7 +10,7 @@
 namespace weft::sched {
 
 struct worker;
-struct worker_front;
+struct worker_face;
 
 // A block of thread-local storage to borrow. It belongs to a kernel thread that does nothing but exist, or it
 // was made without one (`is_made`). Ownership: the list that holds it, or the thread that runs on it or was
@@ -20,8 +20,8 @@ struct tls_block {
   bool is_made = false; // its next thread may have it as soon as its last one has ended
   void* thread_pointer = nullptr;
   arch::exception_globals* exceptions = nullptr;
-  worker_front** current = nullptr; // its weft_current_worker
-  worker** here = nullptr;          // its weft_worker_here
+  worker_face** current = nullptr; // its weft_current_worker
+  worker** here = nullptr;         // its weft_worker_here
 };
 
 // Of a worker. Ownership: the worker.

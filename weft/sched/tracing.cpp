@@ -46,11 +46,11 @@ trace::shared_recorder& outside() noexcept {
 
 void trace_outside(void*, bool on) noexcept {
   set_watched(trace_watches, on);
-  worker_front& front = front_of_others();
+  worker_face& face = face_of_others();
   if (on) {
-    front.attention.fetch_or_acq_rel(tracing);
+    face.attention.fetch_or_acq_rel(tracing);
   } else {
-    front.attention.fetch_and_acq_rel(~std::uint32_t{tracing});
+    face.attention.fetch_and_acq_rel(~std::uint32_t{tracing});
   }
 }
 
@@ -87,7 +87,7 @@ void worker::set_observed(bool on) noexcept {
 void worker::note_slowly(trace::event what, const void* unit, std::uint32_t argument) noexcept {
   const std::uint32_t asked = attention.load_relaxed();
   if ((asked & not_a_worker) != 0)
-    return outside().add(what, unit, argument); // `this` is no more than a front
+    return outside().add(what, unit, argument); // `this` is no more than a face
   if ((asked & tracing) != 0) {
     if (what == trace::event::run) {
       const trace::unit_name name = name_of(*static_cast<descriptor*>(const_cast<void*>(unit)));

@@ -54,8 +54,8 @@ void learn_places() noexcept {
   place_of_current_worker.store(place_of(weft_current_worker), std::memory_order_relaxed);
 }
 
-[[gnu::noinline]] void find(worker_front* front) noexcept {
-  weft_current_worker = front;
+[[gnu::noinline]] void find(worker_face* face) noexcept {
+  weft_current_worker = face;
 }
 
 std::uint32_t next_serial() noexcept {
@@ -85,14 +85,14 @@ bool user_mode::is_ours(const pool& p) noexcept {
   return p.fast() != fast_path::none || p.pops_quickly();
 }
 
-// `room_` is zero (user_mode_rooms.hpp), or was and has had a front.
+// `room_` is zero (user_mode_rooms.hpp), or was and has had a face.
 user_mode::user_mode(descriptor& u, preemption kind) noexcept
     : unit_(u), real_(u.operations), mine_(*u.operations),
       keeps_away_from_homes_(kind == preemption::own_kernel_thread), kind_(kind), serial_(next_serial()) {
-  ::new (static_cast<void*>(&front_)) worker_front{};
-  front_.current = &u;
-  front_.attention.store_relaxed(user_code);
-  front_.budget = 0;
+  ::new (static_cast<void*>(&face_)) worker_face{};
+  face_.current = &u;
+  face_.attention.store_relaxed(user_code);
+  face_.budget = 0;
   if (mine_.name == nullptr)
     mine_.name = reinterpret_cast<const void*>(real_->run); // what readers of symbols take for its function
   mine_.run = &run;
@@ -335,17 +335,17 @@ void user_mode::take_block(worker& w) noexcept {
 }
 
 // Last what makes the thread preemptible, in one store or one write of the thread pointer.
-[[gnu::noinline]] void user_mode::show_front(worker& w) noexcept {
+[[gnu::noinline]] void user_mode::show_face(worker& w) noexcept {
   if (block_ == nullptr)
-    return find(&front_);
+    return find(&face_);
   *block_->here = &w;
-  *block_->current = &front_;
+  *block_->current = &face_;
   arch::set_thread_pointer(block_->thread_pointer);
 }
 
 void user_mode::return_to_user_mode() noexcept {
   if (is_away())
-    return show_front_away();
+    return show_face_away();
   worker& w = here();
   take_block(w);
   go_to_user_mode(w);
@@ -363,7 +363,7 @@ void user_mode::go_to_user_mode(worker& w) noexcept {
   }
   if (w.attention.any_relaxed(worker_has_classes) && enters_user_mode(w, unit_)) [[unlikely]]
     remember_tick();
-  show_front(w);
+  show_face(w);
 }
 
 void user_mode::note_whether_alone(worker& w) const noexcept {
@@ -390,7 +390,7 @@ void user_mode::leave_runtime() noexcept {
     wait_away_from_home();
     await_block();
     return_to_user_mode();
-    // A tick that came before the front was seen is in `pending_`; a later one preempts by itself.
+    // A tick that came before the face was seen is in `pending_`; a later one preempts by itself.
     if (pending_.load_relaxed() == 0 || is_held()) [[likely]]
       return;
     enter_runtime();
@@ -442,7 +442,7 @@ descriptor* user_mode::start_direct_hand_off(worker& w) noexcept {
     user_mode* const mode = u.has(unit::slow_mask) ? nullptr : of(u);
     return mode != nullptr && mode->is_captive();
   };
-  if (w.fifo != nullptr && unit_.home.is(w.listed)) {
+  if (w.fifo != nullptr && unit_.own_pool.is(w.listed)) {
     queue::link* head = w.fifo->first();
     if (head == w.fifo->end() || !is_next(descriptor::from(*head)))
       return nullptr;
@@ -451,7 +451,7 @@ descriptor* user_mode::start_direct_hand_off(worker& w) noexcept {
     w.fifo->push_back(&unit_.link);
     return &descriptor::from(*head);
   }
-  if (w.deque == nullptr || !unit_.home.is(w.hot))
+  if (w.deque == nullptr || !unit_.own_pool.is(w.hot))
     return nullptr;
   descriptor* next = w.deque->steal_top_by_owner();
   if (next == nullptr)
@@ -536,20 +536,20 @@ worker* user_mode::preempt() noexcept {
   return &here();
 }
 
-void enter_runtime_slowly(worker_front& front) noexcept {
-  if (is_away(front)) {
-    come_back(front);
+void enter_runtime_slowly(worker_face& face) noexcept {
+  if (is_away(face)) {
+    come_back(face);
   } else {
-    user_mode::behind(front).enter_runtime();
+    user_mode::behind(face).enter_runtime();
   }
 }
 
 void keep_for_exit() noexcept {
-  worker_front& front = here();
-  if (is_away(front)) {
-    stay_away(front);
-  } else if (is_in_user_mode(front)) {
-    user_mode::behind(front).hold_for_good();
+  worker_face& face = here();
+  if (is_away(face)) {
+    stay_away(face);
+  } else if (is_in_user_mode(face)) {
+    user_mode::behind(face).hold_for_good();
   }
 }
 
@@ -560,16 +560,16 @@ alignas(user_mode) constinit std::byte nobody[1]{};
 
 } // namespace
 
-user_mode* runtime_section::enter(worker_front& front) noexcept {
-  if (front.attention.any_relaxed(simulated)) {
+user_mode* runtime_section::enter(worker_face& face) noexcept {
+  if (face.attention.any_relaxed(simulated)) {
     simulation::point(simulation::at::entry);
     return reinterpret_cast<user_mode*>(nobody);
   }
-  if (is_away(front)) { // and cooperative again, with a worker
-    come_back(front);
+  if (is_away(face)) { // and cooperative again, with a worker
+    come_back(face);
     return nullptr;
   }
-  user_mode& thread = user_mode::behind(front);
+  user_mode& thread = user_mode::behind(face);
   thread.enter_runtime();
   return &thread;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Preemptible threads. While one runs the user's code ("user mode"), what here() finds on its kernel thread
-// is not the worker but a front of the thread's own, which has no list, no deque and no budget: the inlined
+// is not the worker but a face of the thread's own, which has no list, no deque and no budget: the inlined
 // fast paths read nothing else, find nothing to be fast with and call their slow twins. These enter the
 // runtime, where here() finds the worker again, and whatever handles ticks sees by here() alone that the
 // thread must not be preempted now. So threads that are not preemptible pay nothing, and a preemption between
-// any two instructions of user mode is safe: what they have read of the front is true on every worker.
+// any two instructions of user mode is safe: what they have read of the face is true on every worker.
 //
 // docs/design/preemption.md has the argument, and what was rejected.
 #pragma once
@@ -27,7 +27,7 @@ inline constexpr std::uint32_t whichever_thread = 2;
 // What a preemptible thread has beside its descriptor, from its creation to the end of its function.
 //
 // Ownership: the thread, and before its start and while it is ready whoever holds its unit; `pending` is
-// anyone's. Invariant: weft_current_worker == &front on a kernel thread exactly while the thread runs in user
+// anyone's. Invariant: weft_current_worker == &face on a kernel thread exactly while the thread runs in user
 // mode there.
 class WEFT_API user_mode {
  public:
@@ -48,7 +48,7 @@ class WEFT_API user_mode {
   // The caller runs on the other's from now on, until they exchange them back. Contexts: in the runtime, of
   // the thread `self`; both have one; `other` is suspended and nobody resumes it before. Switches: never.
   static void exchange_bound_blocks(descriptor& self, descriptor& other) noexcept;
-  static user_mode& behind(worker_front& front) noexcept { return reinterpret_cast<user_mode&>(front); }
+  static user_mode& behind(worker_face& face) noexcept { return reinterpret_cast<user_mode&>(face); }
 
   // Into the runtime: returns the worker. Contexts: in user mode of this thread. Switches: never.
   worker& enter_runtime() noexcept;
@@ -119,7 +119,7 @@ class WEFT_API user_mode {
   static void drop(descriptor& u);
   [[noreturn]] static void end(descriptor& u);
   worker& enter_keeping_block() noexcept;
-  void show_front(worker& w) noexcept;
+  void show_face(worker& w) noexcept;
   worker* preempt_in_place() noexcept;
   void pass_worker_on(worker& w, carrier& mine, carrier& elsewhere) noexcept;
   descriptor* start_direct_hand_off(worker& w) noexcept;
@@ -131,7 +131,7 @@ class WEFT_API user_mode {
   worker& wait_as_captive(carrier& mine) noexcept;
   bool go_alone(worker& w) noexcept;
   worker& begin_alone() noexcept;
-  void show_front_away() noexcept;
+  void show_face_away() noexcept;
   void heed_remembered() noexcept;
   void note_whether_alone(worker& w) const noexcept; // before it leaves because of a tick
   void go_to_user_mode(worker& w) noexcept;
@@ -152,9 +152,9 @@ class WEFT_API user_mode {
   void finish_running() noexcept;
 
   // As large as a worker, for inlined code takes it for one: addresses of members are formed, and what is
-  // read behind the front is zero.
+  // read behind the face is zero.
   union {
-    worker_front front_;
+    worker_face face_;
     alignas(worker) std::byte room_[sizeof(worker)];
   };
   descriptor& unit_;
@@ -177,8 +177,8 @@ class WEFT_API user_mode {
 };
 
 // Whether it is that of a preemptible thread.
-[[nodiscard]] inline bool is_in_user_mode(const worker_front& front) noexcept {
-  return (front.attention.load_relaxed() & (user_code | without_worker)) == user_code;
+[[nodiscard]] inline bool is_in_user_mode(const worker_face& face) noexcept {
+  return (face.attention.load_relaxed() & (user_code | without_worker)) == user_code;
 }
 
 // The worker of this kernel thread, in user mode too.
@@ -192,10 +192,10 @@ extern "C" WEFT_API __thread worker* weft_worker_here __attribute__((tls_model("
 class [[nodiscard]] no_preemption {
  public:
   no_preemption() noexcept {
-    worker_front& front = sched::here();
-    if (!is_in_user_mode(front))
+    worker_face& face = sched::here();
+    if (!is_in_user_mode(face))
       return;
-    thread_ = &user_mode::behind(front);
+    thread_ = &user_mode::behind(face);
     thread_->hold();
   }
   ~no_preemption() {
@@ -215,10 +215,10 @@ class [[nodiscard]] no_preemption {
 class [[nodiscard]] user_code_section {
  public:
   user_code_section() noexcept {
-    worker_front& front = sched::here();
-    if (front.attention.any_relaxed(not_a_worker | user_code))
+    worker_face& face = sched::here();
+    if (face.attention.any_relaxed(not_a_worker | user_code))
       return;
-    thread_ = user_mode::of(*static_cast<worker&>(front).current);
+    thread_ = user_mode::of(*static_cast<worker&>(face).current);
     if (thread_ != nullptr)
       thread_->leave_runtime();
   }

@@ -10,13 +10,13 @@ namespace weft::sched {
 namespace {
 
 // What stands for a worker on this kernel thread, for inlined code and for the way into the runtime.
-[[gnu::noinline]] void show(worker_front& front) noexcept {
+[[gnu::noinline]] void show(worker_face& face) noexcept {
   weft_worker_here = nullptr;
-  weft_current_worker = &front;
+  weft_current_worker = &face;
 }
 
-carrier& carrier_of(worker_front& front) noexcept {
-  return *static_cast<worker&>(front).carried.on;
+carrier& carrier_of(worker_face& face) noexcept {
+  return *static_cast<worker&>(face).carried.on;
 }
 
 } // namespace
@@ -69,9 +69,9 @@ void wait_like_others(void* argument) noexcept {
 
 // Like a thread that yields, but from a kernel thread without a worker: that one waits where it waits when
 // its worker has gone elsewhere.
-worker& come_back(worker_front& front) noexcept {
-  descriptor& self = *front.current;
-  coming_back back{self, carrier_of(front)};
+worker& come_back(worker_face& face) noexcept {
+  descriptor& self = *face.current;
+  coming_back back{self, carrier_of(face)};
   arch::exception_globals& mine = back.from.exceptions();
   const bool any = arch::any(mine);
   arch::exception_state kept;
@@ -88,9 +88,9 @@ worker& come_back(worker_front& front) noexcept {
   return w;
 }
 
-void stay_away(worker_front& front) noexcept {
-  front.current->traits.fetch_and_relaxed(~std::uint64_t{unit::away});
-  carrier& mine = carrier_of(front);
+void stay_away(worker_face& face) noexcept {
+  face.current->traits.fetch_and_relaxed(~std::uint64_t{unit::away});
+  carrier& mine = carrier_of(face);
   group& left = mine.end_away();
   mine.away.store_relaxed(away_here::cooperative); // nobody comes here any more
   count_leaver(false);

@@ -33,18 +33,18 @@ namespace {
 constinit descriptor foreign_unit{.traits = unit::kind_loop | unit::not_cancellable};
 #pragma GCC diagnostic pop
 // Aligned as a worker is: here() hands it out as one.
-alignas(worker) constinit worker_front foreign_front{.current = &foreign_unit};
+alignas(worker) constinit worker_face foreign_face{.current = &foreign_unit};
 
 using thread_technique = technique::full_lazy;
 
 } // namespace
 
 extern "C" {
-__thread worker_front* weft_current_worker __attribute__((tls_model("initial-exec"))) = &foreign_front;
+__thread worker_face* weft_current_worker __attribute__((tls_model("initial-exec"))) = &foreign_face;
 }
 
-worker_front& front_of_others() noexcept {
-  return foreign_front;
+worker_face& face_of_others() noexcept {
+  return foreign_face;
 }
 
 [[gnu::noinline]] void set_here(worker* w) noexcept {
@@ -102,7 +102,7 @@ void worker::refresh_hot() noexcept {
   listed = nullptr;
   deque = nullptr;
   scheduler& s = active_scheduler();
-  hot = &s.home_of_new_units();
+  hot = &s.pool_of_new_units();
   pool* asked = s.hot_pool();
   if ((attention.load_relaxed() & (tracing | observed | simulated)) != 0)
     asked = nullptr; // the slow paths record, and are where others go on
@@ -393,10 +393,10 @@ void worker::add_time_of_current() noexcept {
 
 void worker::run(descriptor& u) noexcept {
   if (u.has(unit::migration_requested) && !u.has(unit::pinned)) [[unlikely]] {
-    pool* before = u.home;
+    pool* before = u.own_pool;
     apply_migration(u);
-    if (u.home != before)
-      return u.home->push(u);
+    if (u.own_pool != before)
+      return u.own_pool->push(u);
   }
   if (u.has(unit::not_cancellable) && group::send_primary_home(*this, u)) [[unlikely]]
     return;
@@ -427,8 +427,8 @@ void worker::run_thread(descriptor& u) noexcept {
     return;
   }
   // Units of a family float: they go on where they are.
-  if (hot != nullptr && u.home != hot && u.home->same_family(*hot))
-    u.home = hot;
+  if (hot != nullptr && u.own_pool != hot && u.own_pool->same_family(*hot))
+    u.own_pool = hot;
   u.state.start_running();
   current = &u;
   note(trace::event::run, &u, trace::thread_kind);
@@ -457,7 +457,7 @@ void worker::drop(descriptor& u) noexcept {
 // once and the worker tries again more and more rarely, since memory may come from elsewhere.
 void worker::put_off(descriptor& u) noexcept {
   ++recording.counters.stack_failures;
-  u.home->push(u);
+  u.own_pool->push(u);
   static std::atomic<bool> said{false};
   if (!said.exchange(true)) {
     base::warn("no memory for the stack of a thread (%s); it waits until another thread ends",
@@ -477,7 +477,7 @@ void worker::enter_stacked_scheduler(descriptor& u) noexcept {
     child->start(*this);
   } catch (const std::bad_alloc&) { // later, as a thread without a stack
     u.state.make_ready();
-    u.home->push(u);
+    u.own_pool->push(u);
     os::sleep_ns(100'000);
     return;
   } catch (const std::exception& e) {
@@ -501,7 +501,7 @@ void worker::leave_stacked_scheduler(bool finished) noexcept {
   if (finished)
     return end_scheduler_unit(*this, *u);
   u->state.make_ready();
-  u->home->push(*u);
+  u->own_pool->push(*u);
 }
 
 } // namespace weft::sched

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A worker: what runs units. It is not a kernel thread, it runs on one at a time. Its front holds what every
+// A worker: what runs units. It is not a kernel thread, it runs on one at a time. Its face holds what every
 // switch touches; the rest stands behind.
 //
 // Ownership: the worker itself (the code that runs on it) owns every field but `attention`, what its parts
@@ -35,7 +35,7 @@ namespace weft::sched {
 
 struct worker;
 
-// Bits of worker_front::attention: why the next scheduling decision must go through the loop. Set by anyone,
+// Bits of worker_face::attention: why the next scheduling decision must go through the loop. Set by anyone,
 // cleared by the worker.
 enum attention : std::uint32_t {
   inbox_waiting = 1,         // somebody pushed to a pool that this worker owns
@@ -43,17 +43,17 @@ enum attention : std::uint32_t {
   scheduler_waiting = 4,     // a new main scheduler stands in `incoming`
   always_ask = 8,            // the scheduler has no hot pool, or a stacked one is active
   tracing = 16,              // events are recorded
-  not_a_worker = 32,         // the front of kernel threads that Weft did not start
+  not_a_worker = 32,         // the face of kernel threads that Weft did not start
   refresh_waiting = 256,     // tracing was switched: hot paths on or off
   workers_missing = 128,     // in the child of fork()
   freeze_requested = 64,     // stand still at the next decision (exit)
   observed = 512,            // a front is told of events
-  user_code = 1024,          // the front of a preemptible thread in user mode (user_mode.hpp)
+  user_code = 1024,          // the face of a preemptible thread in user mode (user_mode.hpp)
   worker_has_classes = 2048, // the scheduler's pools are of several classes of priority (priority.hpp)
   activity_changed = 4096,   // of the group: who sleeps, and who serves whose pools (activity.cpp)
   simulated = 8192,          // one of several workers in turn on one kernel thread (simulation.hpp)
   time_passed = 16384,       // a timer of the group is due, and all workers are busy (timekeeper.hpp)
-  without_worker = 32768,    // with user_code: the front of a cooperative thread that is away (leaving.hpp)
+  without_worker = 32768,    // with user_code: the face of a cooperative thread that is away (leaving.hpp)
 };
 // What must not keep a worker from sleeping.
 inline constexpr std::uint32_t standing_attention =
@@ -81,7 +81,7 @@ WEFT_API void tell_ready(descriptor& u) noexcept;
 // Kernel threads of the process that are workers.
 extern std::atomic<unsigned> workers_running;
 
-struct worker_front {
+struct worker_face {
   descriptor* current = nullptr;           // what runs; a unit of kind_loop on the loop's own stack
   queue::intrusive_fifo* fifo = nullptr;   // the hot pool's list, if it is an owned fifo
   queue::intrusive_fifo* births = nullptr; // `fifo`, unless that pool has a default technique
@@ -105,7 +105,7 @@ class idle_observer {
   ~idle_observer() = default;
 };
 
-struct alignas(64) worker : worker_front {
+struct alignas(64) worker : worker_face {
   worker(group& g, unsigned number);
   ~worker();
   // Its memory is only ever a worker's again: handlers of signals may look at one that has just gone.
@@ -280,12 +280,12 @@ struct alignas(64) worker : worker_front {
   void stand_still_no_more() noexcept;
 };
 
-// The worker of the calling code, or the front of all kernel threads that are none (attention ==
+// The worker of the calling code, or the face of all kernel threads that are none (attention ==
 // not_a_worker). Opaque to the compiler: it may change at every switch.
-extern "C" WEFT_API __thread worker_front* weft_current_worker __attribute__((tls_model("initial-exec")));
+extern "C" WEFT_API __thread worker_face* weft_current_worker __attribute__((tls_model("initial-exec")));
 
 [[gnu::always_inline]] inline worker& here() noexcept {
-  worker_front* w;
+  worker_face* w;
   WEFT_READ_TLS(w, weft_current_worker);
   return *static_cast<worker*>(w);
 }
@@ -297,8 +297,8 @@ extern "C" WEFT_API __thread worker_front* weft_current_worker __attribute__((tl
   w.note(what, unit, trace::mark_of(w.current));
 }
 
-// The front of kernel threads that are no workers.
-[[nodiscard]] worker_front& front_of_others() noexcept;
+// The face of kernel threads that are no workers.
+[[nodiscard]] worker_face& face_of_others() noexcept;
 // Calls action(worker, argument) for every worker of the process; none comes or goes meanwhile.
 WEFT_API void for_each_worker(void (*action)(worker& w, void* argument), void* argument);
 

@@ -130,10 +130,10 @@ unsigned wake_at(const void* address, unsigned most, std::uint32_t bits,
 // remembered.
 bool wake_from_user_mode(const void* address, unsigned most, thread_bucket::company there,
                          unsigned& woken) noexcept {
-  sched::worker_front& front = sched::here();
-  if (!sched::is_in_user_mode(front))
+  sched::worker_face& face = sched::here();
+  if (!sched::is_in_user_mode(face))
     return false;
-  sched::user_mode& thread = sched::user_mode::behind(front);
+  sched::user_mode& thread = sched::user_mode::behind(face);
   if (thread.is_entering())
     return false;
   thread.enter_runtime();

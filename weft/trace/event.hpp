@@ -88,8 +88,9 @@ struct counters {
   counter migrations;
   counter stack_failures; // starts put off because no stack could be had
   counter handed_on;      // threads that started on the stack of one that had just ended
-  counter watched;        // threads of no fixed technique whose joiners watched them: one in some 500 joins
-  counter deviated;       // those among them that did not run to their end at once
+  counter
+      sampled; // threads of no fixed technique whose joiners noted whether they did: one in some 500 joins
+  counter deviated; // those among them that did not run to their end at once
 
   // Calls action(name, counter) for each of them.
   template <class Counters, class Action>
@@ -103,7 +104,7 @@ struct counters {
     action("migrations", all.migrations);
     action("stack_failures", all.stack_failures);
     action("handed_on", all.handed_on);
-    action("watched", all.watched);
+    action("sampled", all.sampled);
     action("deviated", all.deviated);
   }
   counters& operator+=(const counters& other) noexcept {
@@ -116,7 +117,7 @@ struct counters {
     migrations += other.migrations;
     stack_failures += other.stack_failures;
     handed_on += other.handed_on;
-    watched += other.watched;
+    sampled += other.sampled;
     deviated += other.deviated;
     return *this;
   }

@@ -120,7 +120,7 @@ struct alignas(64) descriptor {
   // The worker whose loop started or continued it last, by number and plus one; 0: none did. RACY: for
   // display.
   base::atomic<std::uint32_t> last_worker;
-  pool_reference home; // where it goes when it becomes ready
+  pool_reference own_pool; // where it goes when it becomes ready
 
   // --- what starting and ending touch ---
   join_word join;
@@ -177,13 +177,13 @@ inline constexpr std::int32_t last_level = 31;
 
 // Fills a fresh or recycled descriptor. `stack` and `extension` are null already: memory from the system is,
 // and an end leaves them so. The unit will start with the caller's FP control, as [cfenv] wants it.
-[[gnu::always_inline]] inline void initialise(descriptor& u, const operations& o, sched::pool* home,
+[[gnu::always_inline]] inline void initialise(descriptor& u, const operations& o, sched::pool* own_pool,
                                               std::uint64_t traits) noexcept {
   // state (fresh), level (0), container and last worker (none), in one store: nobody else sees the unit yet.
-  static_assert(offsetof(descriptor, home) == offsetof(descriptor, state) + 8 &&
+  static_assert(offsetof(descriptor, own_pool) == offsetof(descriptor, state) + 8 &&
                 static_cast<int>(state::fresh) == 0);
   __builtin_memset(static_cast<void*>(&u.state), 0, 8);
-  u.home = home;
+  u.own_pool = own_pool;
   u.join.reset();
   u.operations = &o;
   u.traits.store_relaxed(traits);

@@ -28,7 +28,7 @@ namespace {
   model::fail(std::string("not modelled here: ") + what);
 }
 
-alignas(64) constinit sched::worker_front others{};
+alignas(64) constinit sched::worker_face others{};
 
 // Of this execution, and part of its state, where executions are merged. Else mappings are kept from one
 // execution to the next, by size.
@@ -138,11 +138,11 @@ void register_depot(object_depot&) noexcept {} // for fork(), which does not hap
 namespace sched {
 
 extern "C" {
-__thread worker_front* weft_current_worker __attribute__((tls_model("initial-exec"))) = &others;
+__thread worker_face* weft_current_worker __attribute__((tls_model("initial-exec"))) = &others;
 }
 constinit base::atomic<std::uint32_t> units_watched{0};
 
-worker_front& front_of_others() noexcept {
+worker_face& face_of_others() noexcept {
   return others;
 }
 void tell_ready(descriptor&) noexcept {

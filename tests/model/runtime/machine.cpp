@@ -107,7 +107,7 @@ bare_worker::~bare_worker() {
 }
 
 machine::machine(unsigned workers, unsigned spares, list where) {
-  thread_word(&sched::weft_current_worker, &sched::front_of_others());
+  thread_word(&sched::weft_current_worker, &sched::face_of_others());
   thread_word(&sched::weft_worker_here, static_cast<sched::worker*>(nullptr));
   primary = self();
   for (unsigned i = 0; i < workers; ++i)
@@ -246,20 +246,20 @@ void machine::enter(void* argument) {
 }
 
 bool leave_here() {
-  sched::worker_front& front = sched::here();
-  return (front.attention.load_relaxed() & (sched::not_a_worker | sched::user_code)) == 0 &&
-         sched::leave_worker(static_cast<sched::worker&>(front));
+  sched::worker_face& face = sched::here();
+  return (face.attention.load_relaxed() & (sched::not_a_worker | sched::user_code)) == 0 &&
+         sched::leave_worker(static_cast<sched::worker&>(face));
 }
 
 void on_tick(bool in_call) {
-  sched::worker_front& front = sched::here();
-  const std::uint32_t attention = front.attention.load_relaxed();
+  sched::worker_face& face = sched::here();
+  const std::uint32_t attention = face.attention.load_relaxed();
   if ((attention & sched::user_code) == 0) {
     if ((attention & sched::not_a_worker) == 0)
-      sched::user_mode::remember_tick_in_runtime(static_cast<sched::worker&>(front));
+      sched::user_mode::remember_tick_in_runtime(static_cast<sched::worker&>(face));
     return;
   }
-  sched::user_mode& thread = sched::user_mode::behind(front);
+  sched::user_mode& thread = sched::user_mode::behind(face);
   if (thread.is_away()) {
     if (!in_call && thread.wait_for_worker() != nullptr)
       thread.return_to_user_mode();

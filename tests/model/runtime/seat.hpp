@@ -32,10 +32,10 @@ class seat {
       take_worker();
   }
   /// On a worker that another has left: what runs there next.
-  explicit seat(sched::worker_front* left);
+  explicit seat(sched::worker_face* left);
   seat(const seat&) = delete;
   seat& operator=(const seat&) = delete;
-  ~seat() { sched::weft_current_worker = &sched::front_of_others(); }
+  ~seat() { sched::weft_current_worker = &sched::face_of_others(); }
 
   static seat& of(unit::descriptor& u) {
     return *reinterpret_cast<seat*>(reinterpret_cast<std::byte*>(&u) - offset_of_unit());
@@ -52,7 +52,7 @@ class seat {
  private:
   static std::size_t offset_of_unit();
   struct room {
-    alignas(64) std::byte bytes[sizeof(sched::worker)]; // zeros, but for the front and what others refer to
+    alignas(64) std::byte bytes[sizeof(sched::worker)]; // zeros, but for the face and what others refer to
   };
   std::vector<std::unique_ptr<room>> workers_; // those it has been on
   unit::descriptor unit_{};

@@ -67,7 +67,7 @@ void refer(std::byte* worker, std::size_t offset, void* object) {
 } // namespace
 
 void begin(arrivals where) {
-  thread_word(&sched::weft_current_worker, &sched::front_of_others());
+  thread_word(&sched::weft_current_worker, &sched::face_of_others());
   apart = where == arrivals::apart;
   timers.emplace();
 }
@@ -80,18 +80,18 @@ void seat::take_worker() {
   workers_.push_back(std::make_unique<room>());
   std::byte* const bytes = workers_.back()->bytes;
   std::memset(bytes, 0, sizeof(sched::worker));
-  auto* const front = ::new (static_cast<void*>(bytes)) sched::worker_front;
+  auto* const face = ::new (static_cast<void*>(bytes)) sched::worker_face;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
   refer(bytes, offsetof(sched::worker, timing) + sizeof(sched::timer_queue::lease), no_timers);
   refer(bytes, offsetof(sched::worker, number) - sizeof(void*), no_group);
 #pragma GCC diagnostic pop
-  front->attention.store_relaxed(0);
-  front->current = &unit_;
-  sched::weft_current_worker = front;
+  face->attention.store_relaxed(0);
+  face->current = &unit_;
+  sched::weft_current_worker = face;
 }
 
-seat::seat(sched::worker_front* left) {
+seat::seat(sched::worker_face* left) {
   left->current = &unit_;
   sched::weft_current_worker = left;
 }
@@ -109,7 +109,7 @@ namespace {
   fail(std::string("not modelled here: ") + what);
 }
 
-alignas(64) constinit sched::worker_front others{};
+alignas(64) constinit sched::worker_face others{};
 
 } // namespace
 } // namespace weft::model::runtime
@@ -126,11 +126,11 @@ using model::runtime::not_modelled;
 using model::runtime::seat;
 
 extern "C" {
-__thread worker_front* weft_current_worker __attribute__((tls_model("initial-exec"))) =
+__thread worker_face* weft_current_worker __attribute__((tls_model("initial-exec"))) =
     &model::runtime::others;
 }
 
-worker_front& front_of_others() noexcept {
+worker_face& face_of_others() noexcept {
   return model::runtime::others;
 }
 
@@ -209,7 +209,7 @@ void worker::note_slowly(trace::event, const void*, std::uint32_t) noexcept {
   not_modelled("a recorder");
 }
 // Nobody is preempted here.
-user_mode* runtime_section::enter(worker_front&) noexcept {
+user_mode* runtime_section::enter(worker_face&) noexcept {
   not_modelled("a preemptible thread");
 }
 void runtime_section::leave(user_mode&) noexcept {

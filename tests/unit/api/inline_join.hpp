@@ -13,7 +13,7 @@
 
 #include "weft/pool.hpp"
 #include "weft/runtime.hpp"
-#include "weft/sched/inline_join.hpp"
+#include "weft/sched/call_by_joiner.hpp"
 #include "weft/thread.hpp"
 
 namespace weft::test {

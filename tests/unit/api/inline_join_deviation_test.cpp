@@ -143,7 +143,7 @@ TEST_P(inlined, moves_and_the_joiner_comes_back) {
     GTEST_SKIP() << "nowhere to go";
   from_main_and_a_thread([] {
     pool& away = main_pool_of(1);
-    pool& back = *self().home;
+    pool& back = *self().own_pool;
     const unsigned home = worker_here();
     const unsigned there = sched::default_group().member(1).number;
     for (int round = 0; round < 30; ++round) {
@@ -159,7 +159,7 @@ TEST_P(inlined, moves_and_the_joiner_comes_back) {
         }
       }));
       EXPECT_EQ(worker_here(), home);
-      EXPECT_EQ(self().home.get(), &back);
+      EXPECT_EQ(self().own_pool.get(), &back);
     }
   });
 }

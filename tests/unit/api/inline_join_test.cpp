@@ -109,7 +109,7 @@ TEST_P(inline_join, not_of_one_with_local_storage) {
     int* seen = nullptr;
     const memory::stack_record* stack = nullptr;
     thread_attributes a;
-    a.pool = self().home;
+    a.pool = self().own_pool;
     thread t(a, [&] {
       stack = stack_here();
       seen = static_cast<int*>(unit::get_local(self(), key));
@@ -130,7 +130,7 @@ TEST_P(inline_join_alone, not_of_one_that_was_cancelled) {
 
 TEST_P(inline_join_alone, not_of_one_that_was_asked_to_move) {
   witness w;
-  w.t.migrate_to(*self().home);
+  w.t.migrate_to(*self().own_pool);
   EXPECT_FALSE(w.joined_inline());
   EXPECT_NE(w.stack, nullptr);
 }

@@ -25,7 +25,7 @@ int cancelled = 0; // of those, before they started
 
 void settle(descriptor& u) {
   ++ended;
-  door::count(*u.home, -1);
+  door::count(*u.own_pool, -1);
 }
 void run(descriptor& u) {
   const closure& c = closure::of(u);
@@ -58,7 +58,7 @@ struct front {
 using fast = door::fast_units<front>;
 
 weft::pool& home() {
-  return *door::here().current->home;
+  return *door::here().current->own_pool;
 }
 
 descriptor& make(const door::operations& o, std::uint64_t traits, void (*function)(void*), void* argument) {
@@ -68,7 +68,7 @@ descriptor& make(const door::operations& o, std::uint64_t traits, void (*functio
   return u;
 }
 void go(descriptor& u) {
-  door::launch(u, true, [&] { u.home->push(u); });
+  door::launch(u, true, [&] { u.own_pool->push(u); });
 }
 void join_and_free(descriptor& u) {
   if (!u.join.has_ended())

@@ -94,7 +94,7 @@ TEST(object_cache, is_counted_while_it_works) {
   EXPECT_EQ(depot<10>().count().live, 0U);
 }
 
-TEST(object_cache, frees_from_another_kernel_thread_go_home) {
+TEST(object_cache, frees_from_another_kernel_thread_go_back) {
   using object = unit<3>;
   object_cache<object> mine;
   for (int round = 0; round < 20; ++round) {
@@ -131,10 +131,10 @@ TEST(object_cache, slabs_of_a_dead_cache_are_adopted) {
     }
   }
   EXPECT_EQ(depot<4>().count().live, survivors.size());
-  object_cache<object> living; // takes the home as it is
+  object_cache<object> living; // takes the estate as it is
   object_cache<object> second;
   for (object* each : survivors) {
-    second.free(each); // goes home to `living`
+    second.free(each); // goes back to `living`
   }
   EXPECT_EQ(depot<4>().count().live, 0U);
   const std::size_t slabs = depot<4>().slab_count();

@@ -163,7 +163,7 @@ TEST(stack_cache, a_consumer_that_lives_on_keeps_a_bounded_number) {
   EXPECT_LE(held.cached, 5U * 128);
 }
 
-TEST(stack_cache, trim_sends_stacks_home_and_unmaps) {
+TEST(stack_cache, trim_sends_stacks_back_and_unmaps) {
   stack_depot depot{small_stacks()};
   stack_cache cache{depot};
   std::vector<stack_record*> stacks;

@@ -505,12 +505,11 @@ TEST_P(calls_in_parts, move_all_that_was_asked) {
 // --- limits that pass ---
 
 class limits_of_sockets : public calls_of_kinds<std::tuple<preemption>> {};
-INSTANTIATE_TEST_SUITE_P(each, limits_of_sockets,
-                         ::testing::Combine(::testing::Values(preemption::none, preemption::signal_yield,
-                                                              preemption::own_tls,
-                                                              preemption::own_kernel_thread,
-                                                              preemption::bound_tls)),
-                         [](const auto& info) { return name_of(std::get<0>(info.param)); });
+INSTANTIATE_TEST_SUITE_P(
+    each, limits_of_sockets,
+    ::testing::Combine(::testing::Values(preemption::none, preemption::signal_yield, preemption::own_tls,
+                                         preemption::own_kernel_thread, preemption::bound_tls)),
+    [](const auto& info) { return name_of(std::get<0>(info.param)); });
 
 // Though the thread leaves its worker, and its call is made again, it ends at the limit, and not before, with
 // what there is.

@@ -31,7 +31,7 @@ struct scheduler_test : ::testing::Test {
     std::vector<int> order;
     while (descriptor* u = s.next(self)) {
       for (int i = 0; i < static_cast<int>(s.pools().size()); ++i) {
-        if (u->home == s.pools()[static_cast<std::size_t>(i)].get())
+        if (u->own_pool == s.pools()[static_cast<std::size_t>(i)].get())
           order.push_back(i);
       }
     }

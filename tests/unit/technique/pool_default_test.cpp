@@ -168,7 +168,7 @@ class counted : public ::testing::Test {
   }
   [[nodiscard]] trace::counters more() const {
     trace::counters now = trace::total();
-    now.watched = now.watched - before_.watched;
+    now.sampled = now.sampled - before_.sampled;
     now.deviated = now.deviated - before_.deviated;
     now.handed_on = now.handed_on - before_.handed_on;
     return now;
@@ -181,8 +181,8 @@ TEST_F(counted, joiners_watch_one_in_some_hundreds) {
   if (!arch::has_marks)
     GTEST_SKIP() << "no thread runs on its joiner's stack here";
   run(20'000, [] {});
-  EXPECT_GE(more().watched, 20U);
-  EXPECT_LE(more().watched, 200U);
+  EXPECT_GE(more().sampled, 20U);
+  EXPECT_LE(more().sampled, 200U);
   EXPECT_EQ(more().deviated, 0U);
 }
 
@@ -208,8 +208,8 @@ TEST_F(counted, joiners_see_what_deviates) {
   stop = true;
   other.join();
   EXPECT_EQ(runs, 20'000);
-  EXPECT_GE(more().watched, 10U);
-  EXPECT_EQ(more().deviated, more().watched);
+  EXPECT_GE(more().sampled, 10U);
+  EXPECT_EQ(more().deviated, more().sampled);
 }
 
 TEST_F(counted, threads_nobody_joins_yet_share_one_stack) {

@@ -292,23 +292,23 @@ void replace_main_scheduler(xstream& es, scheduler& next) {
   const std::uint64_t before = es.starts.load();
   auto core = old.loops() ? nullptr : core_scheduler_for(next, es);
   descriptor& self = door::unit_here();
-  pool& home = *next.pools.front();
-  const ABT_unit name = name_in(self, home);
+  pool& own_pool = *next.pools.front();
+  const ABT_unit name = name_in(self, own_pool);
   if (core != nullptr) {
     try {
       es.group->set_scheduler(*es.worker.load(), std::move(core));
     } catch (...) {
-      forget_name_in(home, name);
+      forget_name_in(own_pool, name);
       throw;
     }
-    settle_in(self, home, name);
+    settle_in(self, own_pool, name);
     es.set_main(next);
     yield_until_replaced(es, before);
     return let_go(old);
   }
   // Its loop returns when it next looks. One that was to follow it will not: whoever named that one lets
   // `old` go.
-  settle_in(self, home, name);
+  settle_in(self, own_pool, name);
   scheduler* skipped = es.next_main.exchange(&next);
   add_request(old, replace_requested);
   yield_until_replaced(es, before);

@@ -25,8 +25,8 @@ WEFT_API void end_inlined(descriptor& u, descriptor& joiner) noexcept;
 // The same for a thread: if it is all that fork() left, the process ends with it, wherever its frames are.
 WEFT_API void end_hosted(descriptor& u) noexcept;
 
-// The joiner on whose stack `u`, which has started, was called by inline_join::run_marked(). Null: it has its
-// own.
+// The joiner on whose stack `u`, which has started, was called by call_by_joiner::run_marked(). Null: it has
+// its own.
 [[nodiscard]] WEFT_API const descriptor* host_of(const descriptor& u) noexcept;
 
 // What a long computation of Weft's own does from time to time: nothing, unless a timer is due; then whoever
@@ -38,7 +38,7 @@ WEFT_API void let_due_ones_run();
     let_due_ones_run();
 }
 
-class inline_join {
+class call_by_joiner {
  public:
   // Whether a unit may be called on the stack of the running one.
   [[gnu::always_inline]] static bool may_host(const worker& w) noexcept {
@@ -51,7 +51,7 @@ class inline_join {
   // decisions.
   [[gnu::always_inline]] static bool take_listed(worker& w, descriptor& u,
                                                  std::uint64_t traits = unit::kind_thread) noexcept {
-    if (!u.home.is(w.listed) || !u.is_fresh_and(traits) || !may_host(w)) [[unlikely]]
+    if (!u.own_pool.is(w.listed) || !u.is_fresh_and(traits) || !may_host(w)) [[unlikely]]
       return false;
     if (w.budget.count_down()) [[unlikely]]
       return false;
@@ -115,7 +115,7 @@ class inline_join {
   [[gnu::always_inline]] static bool run_tasklet(worker& w, descriptor& u, Here here,
                                                  OnWorkersStack on_workers_stack) {
     descriptor& joiner = *w.current;
-    if (!u.home.is(w.listed) || !u.is_fresh_and(unit::kind_tasklet) || joiner.has(unit::kind_mask))
+    if (!u.own_pool.is(w.listed) || !u.is_fresh_and(unit::kind_tasklet) || joiner.has(unit::kind_mask))
         [[unlikely]]
       return false;
     queue::intrusive_fifo::unlink(&u.link);

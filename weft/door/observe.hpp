@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Telling a tool what units do. One front of the process may do so at a time. While it does, the workers that
-// are watched record what they do, which takes the slow paths; else it costs a load of one flag where a unit
+// are observed record what they do, which takes the slow paths; else it costs a load of one flag where a unit
 // is made, joined or freed.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace weft::door {
 
-/// What a watched worker tells: run, stop_yield, stop_wait, stop_end of a unit, and more that is a
+/// What an observed worker tells: run, stop_yield, stop_wait, stop_end of a unit, and more that is a
 /// recording's.
 using event = trace::event;
 /// *Contexts*: on the worker, in the runtime, between units or in one that is about to leave.
@@ -34,9 +34,9 @@ inline void note_ready(const descriptor& u) noexcept {
   sched::note_here(event::ready, &u);
 }
 
-/// Sets who is told, or that nobody is any more; each worker is told by watch() besides. The observers stay
-/// valid until no worker runs that was watched. *Contexts*: in the runtime; one caller at a time. *Switches*:
-/// never. *Errors*: none.
+/// Sets who is told, or that nobody is any more; each worker is told by observe() besides. The observers stay
+/// valid until no worker runs that was observed. *Contexts*: in the runtime; one caller at a time.
+/// *Switches*: never. *Errors*: none.
 inline void set_observers(event_observer of_events, ready_observer of_ready, bool on) noexcept {
   sched::observe.store(of_events, std::memory_order_release);
   sched::observe_ready.store(on ? of_ready : nullptr, std::memory_order_release);
@@ -44,7 +44,7 @@ inline void set_observers(event_observer of_events, ready_observer of_ready, boo
 }
 /// Whether `w` tells of what it does, from its next look at its scheduler on. *Contexts*, *Switches*,
 /// *Errors*: as set_observers(); any caller.
-inline void watch(worker& w, bool on) noexcept {
+inline void observe(worker& w, bool on) noexcept {
   w.set_observed(on);
 }
 

@@ -225,9 +225,9 @@ std::size_t fifo_pool::pop_many(ABT_thread* into, std::size_t most, ABT_pool_con
 
 bool fifo_pool::do_remove(descriptor& u, worker* here) {
   if (mine(here)) {
-    if (u.home.is(this) && door::is_taken(u))
+    if (u.own_pool.is(this) && door::is_taken(u))
       drain(*here);
-    if (!u.home.is(this) || !door::is_listed(u))
+    if (!u.own_pool.is(this) || !door::is_listed(u))
       return false;
     own_.list.remove(&u.link);
     return true;

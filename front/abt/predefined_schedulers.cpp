@@ -105,7 +105,7 @@ class looping final : public weft::scheduler {
     has_run_ = has_run_ || u != nullptr;
     return u;
   }
-  [[nodiscard]] weft::pool& home_of_new_units() const noexcept override { return *home_; }
+  [[nodiscard]] weft::pool& pool_of_new_units() const noexcept override { return *home_; }
 
  protected:
   void on_start(worker& w) override {
