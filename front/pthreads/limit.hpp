@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <ctime>
 
+#include "weft/door/deadline.hpp"
+
 namespace weft::pthreads {
 
 struct limit {
@@ -15,7 +17,7 @@ struct limit {
   [[nodiscard]] int error() const noexcept {
     if (until == nullptr)
       return 0;
-    if (!is_clock() || until->tv_nsec < 0 || until->tv_nsec >= 1'000'000'000)
+    if (!is_clock() || until->tv_nsec < 0 || until->tv_nsec >= door::ns_a_second)
       return EINVAL;
     return until->tv_sec < 0 ? ETIMEDOUT : 0;
   }

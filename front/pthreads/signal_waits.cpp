@@ -3,7 +3,11 @@
 // one (pthread_kill()) goes to the kernel thread on which this one waits, as long as it waits.
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/requests.hpp"
+#include "weft/door/deadline.hpp"
 #include "weft/preemption.hpp"
+
+#include <algorithm>
+#include <cstdint>
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,12 +17,6 @@ namespace {
 
 constexpr std::uint64_t bit_of(int number) noexcept {
   return std::uint64_t{1} << (number - 1);
-}
-
-std::int64_t now() noexcept {
-  timespec t{};
-  ::clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec;
 }
 
 // libc's function hides who sent it. The number, or -1 and errno.
@@ -84,21 +82,17 @@ int wait_once(thread& t, const sigset_t& set, siginfo_t& info, const timespec* l
 int wait(const sigset_t& set, siginfo_t* info, const timespec* limit) {
   siginfo_t own{};
   siginfo_t& got = info != nullptr ? *info : own;
-  const bool is_length = limit != nullptr && limit->tv_sec >= 0 && limit->tv_nsec >= 0;
-  constexpr std::int64_t second = 1'000'000'000;
-  constexpr std::int64_t longest = INT64_MAX / 2 / second;
-  const std::int64_t until =
-      is_length ? now() + (limit->tv_sec < longest ? limit->tv_sec : longest) * second + limit->tv_nsec : 0;
+  const bool is_length = limit != nullptr && door::is_valid(*limit);
+  const door::deadline until =
+      is_length ? door::now() + std::min(door::ns_of(*limit), INT64_MAX - door::now()) : 0;
   timespec left = limit != nullptr ? *limit : timespec{};
   for (;;) {
     act_on_requests();
     const int result = wait_once(*self, set, got, limit != nullptr ? &left : nullptr);
     if (result != -EINTR) // else it may have been a tick
       return result;
-    if (is_length) {
-      const std::int64_t rest = until > now() ? until - now() : 0;
-      left = {rest / second, rest % second};
-    }
+    if (is_length)
+      left = door::timespec_of(std::max<std::int64_t>(until - door::now(), 0));
   }
 }
 

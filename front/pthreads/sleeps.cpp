@@ -11,19 +11,9 @@
 namespace weft::pthreads {
 namespace {
 
-constexpr std::int64_t second = 1'000'000'000;
-
-bool is_length(const timespec& t) noexcept {
-  return t.tv_sec >= 0 && t.tv_nsec >= 0 && t.tv_nsec < second;
-}
-
-std::int64_t ns_of(const timespec& t) noexcept {
-  constexpr std::int64_t most = INT64_MAX / second - 1;
-  return t.tv_sec > most ? INT64_MAX : t.tv_sec * second + t.tv_nsec;
-}
-timespec timespec_of(std::int64_t ns) noexcept {
-  return {static_cast<time_t>(ns / second), static_cast<long>(ns % second)};
-}
+using door::is_valid;
+using door::ns_of;
+using door::timespec_of;
 
 timespec now_of(clockid_t clock) noexcept {
   timespec now{};
@@ -60,7 +50,7 @@ int sleep_for(std::int64_t ns, std::int64_t* rest) {
 } // namespace
 
 int exported::nanosleep(const timespec* length, timespec* rest) {
-  if (self == nullptr || length == nullptr || !is_length(*length))
+  if (self == nullptr || length == nullptr || !is_valid(*length))
     return libc.nanosleep(length, rest);
   std::int64_t left = 0;
   const int result = sleep_for(ns_of(*length), &left);
@@ -88,7 +78,7 @@ WEFT_API int nanosleep(const timespec* length, timespec* rest) {
 
 WEFT_API int clock_nanosleep(clockid_t clock, int flags, const timespec* length, timespec* rest) {
   const bool has_moment = (flags & TIMER_ABSTIME) != 0;
-  if (self == nullptr || length == nullptr || !is_length(*length) ||
+  if (self == nullptr || length == nullptr || !is_valid(*length) ||
       (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC))
     return libc.clock_nanosleep(clock, flags, length, rest);
   if (has_moment)
@@ -115,7 +105,9 @@ WEFT_API unsigned sleep(unsigned seconds) {
     return libc.sleep(seconds);
   std::int64_t left = 0;
   const errno_kept as_it_was;
-  return sleep_for(seconds * second, &left) == 0 ? 0 : static_cast<unsigned>((left + second - 1) / second);
+  return sleep_for(seconds * door::ns_a_second, &left) == 0
+             ? 0
+             : static_cast<unsigned>((left + door::ns_a_second - 1) / door::ns_a_second);
 }
 
 WEFT_API int sched_yield() noexcept {

@@ -3,6 +3,7 @@
 // all else is the kernel's.
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/thread.hpp"
+#include "weft/door/deadline.hpp"
 
 #include <algorithm>
 #include <linux/futex.h>
@@ -33,15 +34,15 @@ long wait(const futex_call& c, bool has_bits) noexcept {
   timespec until{};
   clockid_t clock = (c.operation & FUTEX_CLOCK_REALTIME) != 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
   if (limit != nullptr && !has_bits) {
-    if (limit->tv_sec < 0 || limit->tv_nsec < 0 || limit->tv_nsec >= 1'000'000'000)
+    if (!door::is_valid(*limit))
       return told(EINVAL);
     clock = CLOCK_MONOTONIC;
     ::clock_gettime(clock, &until);
     constexpr std::int64_t longest = 1'000'000'000; // seconds
     until.tv_sec += std::min<std::int64_t>(limit->tv_sec, longest);
     until.tv_nsec += limit->tv_nsec;
-    if (until.tv_nsec >= 1'000'000'000) {
-      until.tv_nsec -= 1'000'000'000;
+    if (until.tv_nsec >= door::ns_a_second) {
+      until.tv_nsec -= door::ns_a_second;
       ++until.tv_sec;
     }
     limit = &until;

@@ -15,6 +15,12 @@ namespace weft::door {
 using deadline = std::int64_t;
 inline constexpr deadline no_deadline = sched::no_deadline; // a wait that no clock ends
 
+// What the kernel takes, and nanoseconds (weft/os/timespec.hpp).
+using os::is_valid;
+using os::ns_a_second;
+using os::ns_of;
+using os::timespec_of;
+
 /// *Contexts*: all, signal handlers too. *Switches*: never. *Errors*: none.
 [[nodiscard]] inline deadline now() noexcept {
   return os::now_ns();

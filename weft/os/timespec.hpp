@@ -22,4 +22,9 @@ inline constexpr std::int64_t ns_a_second = 1'000'000'000, ns_a_millisecond = 1'
   return {static_cast<time_t>(ns / ns_a_second), static_cast<long>(ns % ns_a_second)};
 }
 
+// Whether it is one that the kernel takes: of a length, or of a moment.
+[[nodiscard]] inline bool is_valid(const timespec& t) noexcept {
+  return t.tv_sec >= 0 && t.tv_nsec >= 0 && t.tv_nsec < ns_a_second;
+}
+
 } // namespace weft::os

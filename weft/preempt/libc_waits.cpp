@@ -25,6 +25,7 @@
 
 namespace {
 
+using weft::os::is_valid;
 using weft::os::ns_of;
 using weft::os::time_left;
 using weft::os::timespec_of;
@@ -123,10 +124,6 @@ int sleep_for(const timespec& length, timespec* rest) {
   if (result != 0 && errno == EINTR && rest != nullptr)
     *rest = timespec_of(left.ns());
   return result;
-}
-
-bool is_valid(const timespec& length) noexcept {
-  return length.tv_sec >= 0 && length.tv_nsec >= 0 && length.tv_nsec < 1'000'000'000;
 }
 
 // ppoll(2)'s: null is for good.

@@ -101,7 +101,7 @@ int wait_in_queue(const futex_word& word, std::uint32_t expected, const futex_wa
 }
 
 bool is_moment(const std::timespec* until) noexcept {
-  return until == nullptr || (until->tv_sec >= 0 && until->tv_nsec >= 0 && until->tv_nsec < os::ns_a_second);
+  return until == nullptr || os::is_valid(*until);
 }
 
 // Kernel threads and threads take turns at being first, so that neither starves while the others come again.
