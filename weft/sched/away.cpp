@@ -36,7 +36,7 @@ bool user_mode::let_worker_go() noexcept {
   w.owner_group.expect_outsider(); // the group outlives the call
   left_group_ = &w.owner_group;
   w.note(trace::event::stop_wait, &unit_);
-  w.stop_counting();
+  w.timing.running.stop();
   w.current = &w.loop_unit;
   w.pick_oldest = true;
   w.budget = -1;

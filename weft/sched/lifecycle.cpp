@@ -64,7 +64,7 @@ void leave_now(worker& w, descriptor& self, arch::arrival_function then, void* a
   if (next != nullptr && can_run_here(w, *next))
     return replace(w, self, *next, fresh, then, argument);
   w.handed = next;
-  w.stop_counting();
+  w.timing.running.stop();
   w.current = &w.loop_unit;
   arch::swap_with(self.context, *w.loop, then, argument); // SWITCH: may resume on another worker
 }
@@ -402,7 +402,7 @@ void yield_preempted(bool pinned, bool by_tick) {
   self.state.block();
   w.note(trace::event::stop_yield, &self);
   const exceptions_kept kept(w);
-  w.stop_counting();
+  w.timing.running.stop();
   w.current = &w.loop_unit;
   w.pick_oldest = true;
   w.preemption.left_by_tick = by_tick;
@@ -429,7 +429,7 @@ void yield_to_loop() {
   w.note(trace::event::stop_yield, &self);
   {
     const exceptions_kept kept(w);
-    w.stop_counting();
+    w.timing.running.stop();
     w.current = &w.loop_unit;
     w.pick_oldest = true;
     arch::swap_with(self.context, *w.loop, [](void* u) { put_back(*static_cast<descriptor*>(u)); }, &self);

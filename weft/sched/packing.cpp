@@ -62,7 +62,7 @@ packing_scheduler::packing_scheduler(std::vector<std::shared_ptr<pool>> pools, u
     : scheduler(std::move(pools)), rank_(rank), crew_(crew), board_(board) {}
 
 descriptor* packing_scheduler::next(worker& here) {
-  here.stop_counting(); // of one that made way for another without the loop
+  here.timing.running.stop(); // of one that made way for another without the loop
   descriptor* u = take(here);
   here.preemption.planned_tick.store_relaxed(0);
   here.preemption.unhurried_until.store_relaxed(0);
@@ -70,7 +70,7 @@ descriptor* packing_scheduler::next(worker& here) {
   packed_thread* const t = u != nullptr ? board_.find(u) : nullptr;
   if (t != nullptr) {
     const deadline now = os::now_ns();
-    here.count_time(t->spent, now);
+    here.timing.running.count(t->spent, now);
     if (t->expected != 0)
       here.preemption.unhurried_until.store_relaxed(now + with_grace(t->expected));
   }
@@ -116,7 +116,7 @@ void packing_scheduler::call_for_leftovers() noexcept {
 
 void packing_scheduler::begin(worker& here, packed_thread& t) noexcept {
   const deadline now = os::now_ns();
-  here.count_time(t.spent, now);
+  here.timing.running.count(t.spent, now);
   if (t.expected == 0)
     return;
   // Where it was planned to begin: its first part, then it goes where it will be finished. Elsewhere it was
@@ -134,7 +134,7 @@ void packing_scheduler::begin(worker& here, packed_thread& t) noexcept {
 }
 
 void packing_scheduler::end(worker& here) noexcept {
-  here.stop_counting();
+  here.timing.running.stop();
   here.preemption.planned_tick.store_relaxed(0);
   here.preemption.unhurried_until.store_relaxed(0);
 }

@@ -88,10 +88,32 @@ class WEFT_API timer_queue : public os::on_own_heap {
   timer_queue* next_idle_ = nullptr;
 };
 
+// Where the time is counted for which what runs on a worker runs, if a scheduler asks for that. Ownership: the
+// worker.
+class running_time {
+ public:
+  void count(base::atomic<std::int64_t>& where, deadline now) noexcept {
+    where_ = &where;
+    since_ = now;
+  }
+  // To be called before a unit leaves for the loop: once others may take it, or know that it has ended, it is
+  // too late.
+  void stop() noexcept {
+    if (where_ != nullptr) [[unlikely]]
+      add();
+  }
+
+ private:
+  void add() noexcept;
+  base::atomic<std::int64_t>* where_ = nullptr; // null: nobody asks
+  deadline since_ = 0;
+};
+
 // A worker's timers, and whom they woke. Ownership: the worker, but for `sleeps_until`, which all may read.
 struct worker_timing {
   timer_queue::lease lease = timer_queue::take();
   timer_queue& queue = *lease;
+  running_time running;
   base::atomic<deadline> sleeps_until{0}; // 0: awake
   unsigned woken = 0;                     // where the worker looks next: they come before all others
   bool woken_local = false;               // one of them stands in `local`

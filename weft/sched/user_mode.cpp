@@ -470,7 +470,7 @@ descriptor* user_mode::start_direct_hand_off(worker& w) noexcept {
 // To the next captive, or to `elsewhere` for the loop. GONE: w.
 void user_mode::pass_worker_on(worker& w, carrier& mine, carrier& elsewhere) noexcept {
   captive_on_ = &mine;
-  w.stop_counting();
+  w.timing.running.stop();
   mine.make_gate(unit_.context, nullptr);
   if (descriptor* next = start_direct_hand_off(w)) {
     next->state.start_running();

@@ -32,7 +32,7 @@ bool leave_worker(worker& w) noexcept {
   count_leaver(true);
   self.traits.fetch_or_relaxed(unit::away); // relaxed: for the end of the unit, on this kernel thread
   w.note(trace::event::stop_wait, &self);
-  w.stop_counting();
+  w.timing.running.stop();
   w.current = &w.loop_unit;
   w.pick_oldest = true;
   w.budget = -1; // timers may be due

@@ -365,10 +365,6 @@ descriptor* worker::pick_scheduled() noexcept {
   return u;
 }
 
-void worker::add_time_of_current() noexcept {
-  std::exchange(time_of_current, nullptr)->fetch_add_relaxed(os::now_ns() - current_since); // relaxed: a sum
-}
-
 // Not inlined: pools of the user's run behind a frame of ours (calls_units.hpp).
 [[gnu::noinline]] descriptor* worker::pick_quickly() noexcept {
   const std::uint32_t asked = attention.load_relaxed();

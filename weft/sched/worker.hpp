@@ -163,8 +163,6 @@ struct alignas(64) worker : worker_face {
   std::atomic<bool> ended{false};
   std::atomic<std::uint32_t> frozen{0};
   worker* next_of_process = nullptr;                     // under the lock of sched/inspection.cpp
-  base::atomic<std::int64_t>* time_of_current = nullptr; // where the ns of what runs are counted, if at all
-  deadline current_since = 0;
   void* front = nullptr; // what a front (abt) calls this worker; its own, set before the worker starts
 
   // Whether the caller's kernel thread, with its own variables, is the worker's: for assertions. SIGNAL-SAFE.
@@ -185,17 +183,6 @@ struct alignas(64) worker : worker_face {
   // What this worker may run at once, without a look at timers, other pools or requests. Null: go through the
   // loop.
   descriptor* pick_quickly() noexcept;
-  // For schedulers that ask how long a unit runs. stop_counting(): before it leaves for the loop, for once
-  // others may take it, or know that it has ended, it is too late.
-  void count_time(base::atomic<std::int64_t>& where, deadline now) noexcept {
-    time_of_current = &where;
-    current_since = now;
-  }
-  void stop_counting() noexcept {
-    if (time_of_current != nullptr) [[unlikely]]
-      add_time_of_current();
-  }
-  void add_time_of_current() noexcept;
   // The running thread is about to go into an event loop of somebody else's on this kernel thread: until
   // end_visit() the worker counts as parked and is called by the bell. Returns when it must be back whatever
   // happens; 0: there is something to do, and no visit. `watches`: it has the watch meanwhile.
