@@ -88,8 +88,8 @@ class WEFT_API timer_queue : public os::on_own_heap {
   timer_queue* next_idle_ = nullptr;
 };
 
-// Where the time is counted for which what runs on a worker runs, if a scheduler asks for that. Ownership: the
-// worker.
+// Where the time is counted for which what runs on a worker runs, if a scheduler asks for that. Ownership:
+// the worker.
 class running_time {
  public:
   void count(base::atomic<std::int64_t>& where, deadline now) noexcept {

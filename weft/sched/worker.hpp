@@ -162,7 +162,7 @@ struct alignas(64) worker : worker_face {
   idle_observer* on_idle = nullptr; // its own
   std::atomic<bool> ended{false};
   std::atomic<std::uint32_t> frozen{0};
-  worker* next_of_process = nullptr;                     // under the lock of sched/inspection.cpp
+  worker* next_of_process = nullptr; // under the lock of sched/inspection.cpp
   void* front = nullptr; // what a front (abt) calls this worker; its own, set before the worker starts
 
   // Whether the caller's kernel thread, with its own variables, is the worker's: for assertions. SIGNAL-SAFE.
