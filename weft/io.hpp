@@ -5,3 +5,5 @@
 
 #include "weft/io/limit.hpp"      // IWYU pragma: export
 #include "weft/io/operations.hpp" // IWYU pragma: export
+
+namespace weft::io {} // namespace weft::io

@@ -12,6 +12,8 @@
 #include <semaphore.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
 
 namespace weft::pthreads {
 
@@ -86,6 +88,23 @@ namespace weft::pthreads {
   X(epoll_wait, int, (int, epoll_event*, int, int))                                                          \
   X(__poll_chk, int, (pollfd*, nfds_t, int, std::size_t))                                                    \
   X(__ppoll_chk, int, (pollfd*, nfds_t, const timespec*, const sigset_t*, std::size_t))                      \
+  X(read, ssize_t, (int, void*, std::size_t))                                                                \
+  X(write, ssize_t, (int, const void*, std::size_t))                                                         \
+  X(readv, ssize_t, (int, const iovec*, int))                                                                \
+  X(writev, ssize_t, (int, const iovec*, int))                                                               \
+  X(recv, ssize_t, (int, void*, std::size_t, int))                                                           \
+  X(recvfrom, ssize_t, (int, void*, std::size_t, int, sockaddr*, socklen_t*))                                \
+  X(recvmsg, ssize_t, (int, msghdr*, int))                                                                   \
+  X(send, ssize_t, (int, const void*, std::size_t, int))                                                     \
+  X(sendto, ssize_t, (int, const void*, std::size_t, int, const sockaddr*, socklen_t))                       \
+  X(sendmsg, ssize_t, (int, const msghdr*, int))                                                             \
+  X(accept, int, (int, sockaddr*, socklen_t*))                                                               \
+  X(accept4, int, (int, sockaddr*, socklen_t*, int))                                                         \
+  X(connect, int, (int, const sockaddr*, socklen_t))                                                         \
+  X(close, int, (int))                                                                                       \
+  X(__read_chk, ssize_t, (int, void*, std::size_t, std::size_t))                                             \
+  X(__recv_chk, ssize_t, (int, void*, std::size_t, std::size_t, int))                                        \
+  X(__recvfrom_chk, ssize_t, (int, void*, std::size_t, std::size_t, int, sockaddr*, socklen_t*))             \
   X(sched_yield, int, ())                                                                                    \
   X(raise, int, (int))
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "front/pthreads/requests.hpp"
 
+#include "front/pthreads/descriptor_wait.hpp"
 #include "front/pthreads/libc.hpp"
 #include "weft/door/process.hpp"
 #include "weft/preemption.hpp"
@@ -15,6 +16,14 @@ void call_off_wait(thread& t) noexcept {
   door::full_fence();
   if (const void* const at = t.waits_at.load_relaxed()) // relaxed: the fence orders it; others wake in vain
     door::futex_wake(at, door::all_futex_waiters);
+  end_descriptor_wait(t);
+}
+
+// Whether a system call that such a signal interrupts returns EINTR, and is not made again.
+bool ends_calls(int number) noexcept {
+  struct sigaction now{};
+  return ::sigaction(number, nullptr, &now) == 0 && (now.sa_flags & SA_RESTART) == 0 &&
+         ((now.sa_flags & SA_SIGINFO) != 0 || (now.sa_handler != SIG_IGN && now.sa_handler != SIG_DFL));
 }
 
 bool run_handlers(thread& t) noexcept {
@@ -22,8 +31,10 @@ bool run_handlers(thread& t) noexcept {
   if (open == 0)
     return false;
   t.signals_sent.fetch_and_relaxed(~open);
+  t.handler_ends_calls = false;
   for (int number = 1; number <= 64; ++number) {
     if ((open >> (number - 1) & 1) != 0) {
+      t.handler_ends_calls = t.handler_ends_calls || ends_calls(number);
       const no_preemption here; // it is for this kernel thread
       libc.raise(number);
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sleeps suspend the thread alone. Waits for descriptors leave the worker before they call libc
-// (weft/preempt/libc_waits.cpp), whose functions of that name a preload of this library would hide.
+// Sleeps suspend the thread alone.
 #include "front/pthreads/exported.hpp"
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/requests.hpp"
@@ -12,6 +11,7 @@ namespace weft::pthreads {
 namespace {
 
 using door::is_valid;
+using door::ns_a_second;
 using door::ns_of;
 using door::timespec_of;
 
@@ -105,9 +105,9 @@ WEFT_API unsigned sleep(unsigned seconds) {
     return libc.sleep(seconds);
   std::int64_t left = 0;
   const errno_kept as_it_was;
-  return sleep_for(seconds * door::ns_a_second, &left) == 0
+  return sleep_for(seconds * ns_a_second, &left) == 0
              ? 0
-             : static_cast<unsigned>((left + door::ns_a_second - 1) / door::ns_a_second);
+             : static_cast<unsigned>((left + ns_a_second - 1) / ns_a_second);
 }
 
 WEFT_API int sched_yield() noexcept {
@@ -118,37 +118,6 @@ WEFT_API int sched_yield() noexcept {
 WEFT_API int old_pthread_yield() noexcept asm("pthread_yield");
 int old_pthread_yield() noexcept {
   return libc.sched_yield();
-}
-
-WEFT_API int poll(pollfd* descriptors, nfds_t count, int timeout) {
-  act_on_requests();
-  return libc.poll(descriptors, count, timeout);
-}
-
-WEFT_API int ppoll(pollfd* descriptors, nfds_t count, const timespec* limit, const sigset_t* mask) {
-  act_on_requests();
-  return libc.ppoll(descriptors, count, limit, mask);
-}
-
-WEFT_API int __poll_chk(pollfd* descriptors, nfds_t count, int timeout, std::size_t bytes) {
-  act_on_requests();
-  return libc.__poll_chk(descriptors, count, timeout, bytes);
-}
-
-WEFT_API int __ppoll_chk(pollfd* descriptors, nfds_t count, const timespec* limit, const sigset_t* mask,
-                         std::size_t bytes) {
-  act_on_requests();
-  return libc.__ppoll_chk(descriptors, count, limit, mask, bytes);
-}
-
-WEFT_API int select(int count, fd_set* read, fd_set* write, fd_set* except, timeval* limit) {
-  act_on_requests();
-  return libc.select(count, read, write, except, limit);
-}
-
-WEFT_API int epoll_wait(int epoll, epoll_event* events, int most, int timeout) {
-  act_on_requests();
-  return libc.epoll_wait(epoll, events, most, timeout);
 }
 
 } // extern "C"

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <pthread.h>
 #include <sched.h>
+#include <stop_token>
 
 namespace weft::pthreads {
 
@@ -59,12 +60,16 @@ class thread : public door::object<kind> {
   // In sigwait(): the kernel thread; -1: a sender has claimed it. And for which signals (signal_waits.cpp).
   door::atomic<int> waits_on{0};
   std::uint64_t signals_waited = 0;
+  // Of its wait for a descriptor (descriptor_wait.cpp); under `lock`.
+  bool waits_for_descriptor = false;
+  std::stop_source descriptor_wait{std::nostopstate};
 
   // --- its own ---
   bool cancel_enabled = true;
   bool cancel_at_once = false;
   bool exits = false;
   std::uint64_t blocked_signals = 0;
+  bool handler_ends_calls = false; // the last handlers that ran: one of them has no SA_RESTART
 
   // --- attributes ---
   std::size_t stack_bytes = 0, guard_bytes = 0;

@@ -24,6 +24,13 @@ using runtime_section = sched::runtime_section;
 /// *Errors*: none.
 using user_code_section = sched::user_code_section;
 
+/// Whether the caller is the program's code on a thread or on a kernel thread that is no worker. False in the
+/// runtime, and so in a handler of a signal that has interrupted it. *Contexts*: all, signal handlers too.
+/// *Switches*: never. *Errors*: none.
+[[nodiscard]] inline bool is_in_program() noexcept {
+  return sched::here().attention.any_relaxed(sched::not_a_worker | sched::user_code);
+}
+
 /// For what does not return, as the end of the calling thread: into the runtime for good. *Contexts*: all but
 /// signal handlers. *Switches*: never. *Errors*: none.
 inline void enter_runtime_for_good() noexcept {
