@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a program asks of a thread by its handle. What only a kernel thread has says that it has not got it.
+#include "front/pthreads/exported.hpp"
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/thread.hpp"
 #include "weft/door/section.hpp"
@@ -78,8 +79,10 @@ WEFT_API int pthread_getname_np(pthread_t handle, char* name, std::size_t bytes)
   return 0;
 }
 
+} // extern "C"
+
 // It runs wherever a worker is; what was asked is kept, so that the program finds it again.
-WEFT_API int pthread_setaffinity_np(pthread_t handle, std::size_t bytes, const cpu_set_t* cpus) noexcept {
+int exported::set_affinity(pthread_t handle, std::size_t bytes, const cpu_set_t* cpus) noexcept {
   if (!thread::is_ours(handle))
     return libc.pthread_setaffinity_np(handle, bytes, cpus);
   thread* const t = thread::of(handle);
@@ -94,7 +97,7 @@ WEFT_API int pthread_setaffinity_np(pthread_t handle, std::size_t bytes, const c
   return 0;
 }
 
-WEFT_API int pthread_getaffinity_np(pthread_t handle, std::size_t bytes, cpu_set_t* cpus) noexcept {
+int exported::get_affinity(pthread_t handle, std::size_t bytes, cpu_set_t* cpus) noexcept {
   if (!thread::is_ours(handle))
     return libc.pthread_getaffinity_np(handle, bytes, cpus);
   thread* const t = thread::of(handle);
@@ -103,6 +106,16 @@ WEFT_API int pthread_getaffinity_np(pthread_t handle, std::size_t bytes, cpu_set
   std::memset(cpus, 0, bytes);
   locked(*t, [&] { std::memcpy(cpus, &t->cpus, std::min(bytes, sizeof t->cpus)); });
   return 0;
+}
+
+extern "C" {
+
+WEFT_API int pthread_setaffinity_np(pthread_t handle, std::size_t bytes, const cpu_set_t* cpus) noexcept {
+  return exported::set_affinity(handle, bytes, cpus);
+}
+
+WEFT_API int pthread_getaffinity_np(pthread_t handle, std::size_t bytes, cpu_set_t* cpus) noexcept {
+  return exported::get_affinity(handle, bytes, cpus);
 }
 
 WEFT_API int pthread_setschedparam(pthread_t handle, int policy, const sched_param* how) noexcept {

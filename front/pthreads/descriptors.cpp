@@ -44,6 +44,17 @@ door::deadline end_of_wait(int descriptor, short events) noexcept {
   return door::now() + door::ns_of({limit.tv_sec, limit.tv_usec * 1000});
 }
 
+// A cancellation interrupts it there.
+template <class Kernel>
+long in_kernel(Kernel kernel) {
+  const long result = kernel();
+  if (result < 0 && errno == EINTR && self != nullptr) {
+    act_on_requests();
+    errno = EINTR;
+  }
+  return result;
+}
+
 // The result of `attempt`, a call that does not wait (EAGAIN: it would), as soon as there is one. `kernel` is
 // the call as the program has made it.
 template <class Attempt, class Kernel>
@@ -72,7 +83,7 @@ long when_ready(int descriptor, short events, Attempt attempt, Kernel kernel) {
       errno = EBADF;
       return -1;
     case wait_end::unknown:
-      return kernel();
+      return in_kernel(kernel);
     }
   }
 }
@@ -308,6 +319,22 @@ WEFT_API int connect(int descriptor, const sockaddr* to, socklen_t bytes) {
     return 0;
   errno = error;
   return -1;
+}
+
+// The kernel's business, but cancellation points.
+WEFT_API pid_t waitpid(pid_t child, int* status, int options) {
+  act_on_requests();
+  return static_cast<pid_t>(in_kernel([=] { return long{libc.waitpid(child, status, options)}; }));
+}
+
+WEFT_API pid_t wait(int* status) {
+  act_on_requests();
+  return static_cast<pid_t>(in_kernel([=] { return long{libc.wait(status)}; }));
+}
+
+WEFT_API int waitid(idtype_t which, id_t id, siginfo_t* info, int options) {
+  act_on_requests();
+  return static_cast<int>(in_kernel([=] { return long{libc.waitid(which, id, info, options)}; }));
 }
 
 // Who waits for it in Weft ends with EBADF.

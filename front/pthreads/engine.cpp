@@ -2,6 +2,8 @@
 #include "front/pthreads/engine.hpp"
 
 #include "front/pthreads/libc.hpp"
+#include "front/pthreads/requests.hpp"
+#include "front/pthreads/thread_ids.hpp"
 #include "weft/door/process.hpp"
 #include "weft/door/signal_mask.hpp"
 #include "weft/preemption.hpp"
@@ -32,6 +34,7 @@ unsigned wanted_workers() {
 void after_fork_in_child() {
   ++forks_before;
   threads_alive.store_relaxed(self != nullptr ? 1 : 0); // relaxed: one kernel thread
+  forget_ids_of_others();
   engine::of_process().forget();
 }
 
@@ -63,6 +66,7 @@ void outlive_main(void* round) {
 
 engine::engine() : workers_(wanted_workers()) {
   door::prepare_process();
+  expect_interruptions();
   ::pthread_atfork(nullptr, nullptr, &after_fork_in_child);
 }
 

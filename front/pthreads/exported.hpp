@@ -3,8 +3,11 @@
 // (weft/os/libc_itself.cpp). Each stands in the file of its namesake.
 #pragma once
 
+#include <csignal>
+#include <cstddef>
 #include <ctime>
 #include <pthread.h>
+#include <sched.h>
 
 namespace weft::pthreads::exported {
 
@@ -27,5 +30,9 @@ int cond_destroy(pthread_cond_t* c) noexcept;
 int once(pthread_once_t* control, void (*function)());
 int nanosleep(const timespec* length, timespec* rest);
 void yield() noexcept;
+int kill(pthread_t handle, int number) noexcept;
+int change_mask(int how, const sigset_t* set, sigset_t* before) noexcept; // of a thread of ours
+int set_affinity(pthread_t handle, std::size_t bytes, const cpu_set_t* cpus) noexcept;
+int get_affinity(pthread_t handle, std::size_t bytes, cpu_set_t* cpus) noexcept;
 
 } // namespace weft::pthreads::exported

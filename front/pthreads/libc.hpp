@@ -9,11 +9,14 @@
 #include <ctime>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 
 namespace weft::pthreads {
 
@@ -105,6 +108,21 @@ namespace weft::pthreads {
   X(__read_chk, ssize_t, (int, void*, std::size_t, std::size_t))                                             \
   X(__recv_chk, ssize_t, (int, void*, std::size_t, std::size_t, int))                                        \
   X(__recvfrom_chk, ssize_t, (int, void*, std::size_t, std::size_t, int, sockaddr*, socklen_t*))             \
+  X(sigsuspend, int, (const sigset_t*))                                                                      \
+  X(pause, int, ())                                                                                          \
+  X(wait, pid_t, (int*))                                                                                     \
+  X(waitpid, pid_t, (pid_t, int*, int))                                                                      \
+  X(waitid, int, (idtype_t, id_t, siginfo_t*, int))                                                          \
+  X(gettid, pid_t, ())                                                                                       \
+  X(tgkill, int, (pid_t, pid_t, int))                                                                        \
+  X(sched_setaffinity, int, (pid_t, std::size_t, const cpu_set_t*))                                          \
+  X(sched_getaffinity, int, (pid_t, std::size_t, cpu_set_t*))                                                \
+  X(sched_setscheduler, int, (pid_t, int, const sched_param*))                                               \
+  X(sched_getscheduler, int, (pid_t))                                                                        \
+  X(sched_setparam, int, (pid_t, const sched_param*))                                                        \
+  X(sched_getparam, int, (pid_t, sched_param*))                                                              \
+  X(setpriority, int, (__priority_which_t, id_t, int))                                                       \
+  X(getpriority, int, (__priority_which_t, id_t))                                                            \
   X(sched_yield, int, ())                                                                                    \
   X(raise, int, (int))
 

@@ -2,9 +2,15 @@
 #include "front/pthreads/requests.hpp"
 
 #include "front/pthreads/descriptor_wait.hpp"
+#include "front/pthreads/exported.hpp"
 #include "front/pthreads/libc.hpp"
+#include "weft/door/preemptible.hpp"
 #include "weft/door/process.hpp"
 #include "weft/preemption.hpp"
+
+#include <bit>
+#include <ucontext.h>
+#include <unistd.h>
 
 namespace weft::pthreads {
 namespace {
@@ -19,34 +25,93 @@ void call_off_wait(thread& t) noexcept {
   end_descriptor_wait(t);
 }
 
-// Whether a system call that such a signal interrupts returns EINTR, and is not made again.
-bool ends_calls(int number) noexcept {
+constexpr std::uint64_t bit_of(int number) noexcept {
+  return std::uint64_t{1} << (number - 1);
+}
+
+bool is_function(const struct sigaction& a) noexcept {
+  return (a.sa_flags & SA_SIGINFO) != 0 || (a.sa_handler != SIG_DFL && a.sa_handler != SIG_IGN);
+}
+
+// By a call and not by the kernel, which would block signals of the kernel thread, that of ticks among them:
+// the handler may wait, and other threads go on there. Masks are the thread's.
+void call_handler(thread& t, int number, const struct sigaction& a) noexcept {
+  const std::uint64_t before = t.blocked_signals;
+  t.blocked_signals |= a.sa_mask.__val[0] | ((a.sa_flags & SA_NODEFER) != 0 ? 0 : bit_of(number));
+  if ((a.sa_flags & SA_RESETHAND) != 0)
+    static_cast<void>(::signal(number, SIG_DFL));
+  if ((a.sa_flags & SA_SIGINFO) != 0) {
+    siginfo_t info{};
+    info.si_signo = number;
+    info.si_code = SI_TKILL;
+    info.si_pid = ::getpid();
+    info.si_uid = ::getuid();
+    ucontext_t here{};
+    static_cast<void>(::getcontext(&here));
+    a.sa_sigaction(number, &info, &here);
+  } else {
+    a.sa_handler(number);
+  }
+  t.blocked_signals = before; // what it has changed is its own
+}
+
+// The caller, a thread of ours, handles it now.
+void handle_now(thread& t, int number) noexcept {
   struct sigaction now{};
-  return ::sigaction(number, nullptr, &now) == 0 && (now.sa_flags & SA_RESTART) == 0 &&
-         ((now.sa_flags & SA_SIGINFO) != 0 || (now.sa_handler != SIG_IGN && now.sa_handler != SIG_DFL));
+  if (::sigaction(number, nullptr, &now) != 0)
+    return;
+  if (is_function(now)) {
+    t.handler_ends_calls = t.handler_ends_calls || (now.sa_flags & SA_RESTART) == 0;
+    return call_handler(t, number, now);
+  }
+  const no_preemption here; // it is for this kernel thread
+  libc.raise(number);
 }
 
 bool run_handlers(thread& t) noexcept {
-  const std::uint64_t open = t.signals_sent.load_relaxed() & ~t.blocked_signals; // relaxed: after call_off
-  if (open == 0)
+  const auto open = [&t] {
+    return t.signals_sent.load_relaxed() & ~t.blocked_signals;
+  }; // relaxed: after call_off
+  if (open() == 0)
     return false;
-  t.signals_sent.fetch_and_relaxed(~open);
   t.handler_ends_calls = false;
-  for (int number = 1; number <= 64; ++number) {
-    if ((open >> (number - 1) & 1) != 0) {
-      t.handler_ends_calls = t.handler_ends_calls || ends_calls(number);
-      const no_preemption here; // it is for this kernel thread
-      libc.raise(number);
-    }
+  while (const std::uint64_t now = open()) { // one handler may let another signal in
+    const int number = std::countr_zero(now) + 1;
+    t.signals_sent.fetch_and_relaxed(~bit_of(number));
+    handle_now(t, number);
   }
   return true;
+}
+
+// What a thread does that is interrupted where it computes or waits in the kernel. Its cancellation it sees
+// to itself, when its call has returned.
+bool heed(door::descriptor&) noexcept {
+  if (self == nullptr || self->exits)
+    return false;
+  thread& t = *self;
+  if (t.waits_at.load_relaxed() != nullptr || t.waits_for_descriptor)
+    return false; // `call_off` ends that wait: it acts then, and tells its caller
+  const errno_kept as_it_was;
+  const bool handled = run_handlers(t);
+  return (handled && t.handler_ends_calls) || (t.cancel_enabled && t.cancel_asked.load_relaxed());
 }
 
 bool is_cancelled(const thread& t) noexcept {
   return t.cancel_enabled && !t.exits && t.cancel_asked.load_relaxed(); // relaxed: nothing comes with it
 }
 
+// For one that does not wait by the front's functions. It may end at any moment, but its unit is there until
+// it has been joined.
+void interrupt(thread& t) noexcept {
+  if (&t != self && t.done.load_acquire() == 0) // pairs with (T1)
+    door::interrupt(*t.unit);
+}
+
 } // namespace
+
+void expect_interruptions() noexcept {
+  door::set_interruption(&heed);
+}
 
 void end_calling_thread(void* result) {
   if (self != nullptr) {
@@ -60,10 +125,11 @@ void end_calling_thread(void* result) {
 void ask_to_cancel(thread& t) noexcept {
   t.cancel_asked.store_relaxed(true); // relaxed: before the release in call_off_wait()
   call_off_wait(t);
+  interrupt(t);
 }
 
 void send_signal(thread& t, int number) noexcept {
-  const std::uint64_t bit = std::uint64_t{1} << (number - 1);
+  const std::uint64_t bit = bit_of(number);
   if (send_to_waiting(t, number))
     return;
   t.signals_sent.fetch_or_relaxed(bit); // relaxed: as in ask_to_cancel()
@@ -73,6 +139,7 @@ void send_signal(thread& t, int number) noexcept {
     t.signals_sent.fetch_or_relaxed(bit); // it waits no more
     call_off_wait(t);
   }
+  interrupt(t);
 }
 
 bool act_on_requests() {
@@ -154,8 +221,10 @@ WEFT_API int pthread_setcanceltype(int type, int* before) {
   return 0;
 }
 
+} // extern "C"
+
 // Another thread handles it in its next wait of this library's, or call of those above.
-WEFT_API int pthread_kill(pthread_t handle, int number) noexcept {
+int exported::kill(pthread_t handle, int number) noexcept {
   if (!thread::is_ours(handle))
     return libc.pthread_kill(handle, number);
   thread* const t = thread::of(handle);
@@ -170,8 +239,18 @@ WEFT_API int pthread_kill(pthread_t handle, int number) noexcept {
     return 0;
   }
   const errno_kept as_it_was;
-  const weft::no_preemption here; // it is for this kernel thread
-  return libc.raise(number) == 0 ? 0 : errno;
+  if ((t->blocked_signals & bit_of(number)) != 0) {
+    t->signals_sent.fetch_or_relaxed(bit_of(number)); // until it is blocked no more
+  } else {
+    handle_now(*t, number);
+  }
+  return 0;
+}
+
+extern "C" {
+
+WEFT_API int pthread_kill(pthread_t handle, int number) noexcept {
+  return exported::kill(handle, number);
 }
 
 WEFT_API int pthread_sigqueue(pthread_t handle, int number, const sigval value) noexcept {
@@ -188,12 +267,14 @@ std::uint64_t bits_of(const sigset_t& set) noexcept {
   return set.__val[0];
 }
 
+} // namespace
+
 // The kernel thread's own mask stays: it is every thread's that comes along.
-int change_mask(int how, const sigset_t* set, sigset_t* before) noexcept {
+int exported::change_mask(int how, const sigset_t* set, sigset_t* before) noexcept {
   thread& t = *self;
   const std::uint64_t was = t.blocked_signals;
   if (set != nullptr) {
-    constexpr std::uint64_t never = std::uint64_t{1} << (SIGKILL - 1) | std::uint64_t{1} << (SIGSTOP - 1);
+    constexpr std::uint64_t never = bit_of(SIGKILL) | bit_of(SIGSTOP);
     const std::uint64_t bits = bits_of(*set) & ~never;
     if (how != SIG_BLOCK && how != SIG_UNBLOCK && how != SIG_SETMASK)
       return EINVAL;
@@ -208,18 +289,16 @@ int change_mask(int how, const sigset_t* set, sigset_t* before) noexcept {
   return 0;
 }
 
-} // namespace
-
 extern "C" {
 
 WEFT_API int pthread_sigmask(int how, const sigset_t* set, sigset_t* before) noexcept {
-  return self == nullptr ? libc.pthread_sigmask(how, set, before) : change_mask(how, set, before);
+  return self == nullptr ? libc.pthread_sigmask(how, set, before) : exported::change_mask(how, set, before);
 }
 
 WEFT_API int sigprocmask(int how, const sigset_t* set, sigset_t* before) noexcept {
   if (self == nullptr)
     return libc.sigprocmask(how, set, before);
-  const int error = change_mask(how, set, before);
+  const int error = exported::change_mask(how, set, before);
   if (error != 0)
     errno = error;
   return error == 0 ? 0 : -1;

@@ -10,6 +10,9 @@ namespace weft::pthreads {
 /// Ends the calling thread with that result: cleanup handlers and destructors run.
 [[noreturn]] void end_calling_thread(void* result);
 
+/// Once, before the first thread.
+void expect_interruptions() noexcept;
+
 /// Asks, and ends the wait that `t` is in. *Contexts*: all but signal handlers. *Switches*: at its end, if a
 /// tick came. *Errors*: none.
 void ask_to_cancel(thread& t) noexcept;

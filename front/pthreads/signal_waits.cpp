@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // sigwait() and its like. What is for the process is the kernel's to give; what another thread sends to this
 // one (pthread_kill()) goes to the kernel thread on which this one waits, as long as it waits.
+#include "front/pthreads/exported.hpp"
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/requests.hpp"
 #include "weft/door/deadline.hpp"
@@ -105,6 +106,19 @@ int told(int result) noexcept {
 
 } // namespace
 
+namespace {
+
+// Until a handler has run: EINTR.
+int wait_for_handler() {
+  static constinit const futex_word never{0};
+  while (!act_on_requests())
+    static_cast<void>(wait_unless_asked(never, 0, {.kind = door::wait_kind::sleep}));
+  errno = EINTR;
+  return -1;
+}
+
+} // namespace
+
 bool send_to_waiting(thread& t, int number) noexcept {
   int id = t.waits_on.load_acquire(); // pairs with (S2)
   if (id <= 0 || (t.signals_waited & bit_of(number)) == 0 || !t.waits_on.cas_strong_acq_rel(id, -1))
@@ -118,6 +132,20 @@ bool send_to_waiting(thread& t, int number) noexcept {
 using namespace weft::pthreads;
 
 extern "C" {
+
+WEFT_API int pause() {
+  return self == nullptr ? libc.pause() : wait_for_handler();
+}
+
+WEFT_API int sigsuspend(const sigset_t* set) {
+  if (self == nullptr)
+    return libc.sigsuspend(set);
+  sigset_t before;
+  exported::change_mask(SIG_SETMASK, set, &before);
+  const int result = wait_for_handler();
+  exported::change_mask(SIG_SETMASK, &before, nullptr);
+  return result;
+}
 
 WEFT_API int sigwaitinfo(const sigset_t* set, siginfo_t* info) {
   return self == nullptr ? libc.sigwaitinfo(set, info) : told(wait(*set, info, nullptr));

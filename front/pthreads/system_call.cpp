@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// syscall(SYS_futex, ...) of libraries that wait so (libstdc++, glib, TBB, the JVM): private words wait here,
-// all else is the kernel's.
+// syscall(SYS_futex, ...) of libraries that wait so (libstdc++, glib, TBB, the JVM): private words wait here.
+// And ids of threads. All else is the kernel's.
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/thread.hpp"
+#include "front/pthreads/thread_ids.hpp"
 #include "weft/door/deadline.hpp"
 
 #include <algorithm>
@@ -124,5 +125,11 @@ extern "C" WEFT_API long syscall(long number, ...) noexcept {
     if (is_ours(c))
       return futex(c);
   }
+  if (number == SYS_gettid && self != nullptr)
+    return own_id();
+  const bool has_process = number == SYS_tgkill;
+  if (const long id = has_process ? a[1] : a[0];
+      (has_process || number == SYS_tkill) && is_our_id(static_cast<pid_t>(id)))
+    return kill_by_id(static_cast<pid_t>(id), static_cast<int>(has_process ? a[2] : a[1]));
   return libc.syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

@@ -6,6 +6,7 @@
 #include "front/pthreads/engine.hpp"
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/requests.hpp"
+#include "front/pthreads/thread_ids.hpp"
 #include "weft/door/own_thread.hpp"
 #include "weft/door/process.hpp"
 #include "weft/door/section.hpp"
@@ -64,11 +65,13 @@ void live(void* as_thread) {
 }
 
 void discard(void* as_thread) {
+  forget_id(*static_cast<thread*>(as_thread));
   door::destroy(static_cast<thread*>(as_thread));
 }
 
 void free_thread(thread& t) noexcept {
   const door::runtime_section in;
+  forget_id(t);
   door::destroy(&t);
 }
 

@@ -71,6 +71,12 @@ class thread : public door::object<kind> {
   std::uint64_t blocked_signals = 0;
   bool handler_ends_calls = false; // the last handlers that ran: one of them has no SA_RESTART
 
+  // --- its id (thread_ids.cpp) ---
+  door::atomic<pid_t> id{0}; // 0: nobody has asked for it
+  thread* next_of_ids = nullptr;
+  bool has_listed_id = false;
+  int niceness = 0; // told, not obeyed
+
   // --- attributes ---
   std::size_t stack_bytes = 0, guard_bytes = 0;
   door::spin_lock lock; // of what is below

@@ -2,6 +2,7 @@
 /* Cancellation, which takes effect in waits, and signals. */
 #include "tests/pthreads/check.h"
 
+#include <sys/wait.h>
 #include <threads.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -334,9 +335,156 @@ static void c11(void) {
   cnd_destroy(&changed);
 }
 
+/* --- where a thread computes, or waits in the kernel --- */
+
+static atomic_int told_to_stop;
+static void tell_to_stop(int number) {
+  (void)number;
+  ++told_to_stop;
+}
+static void* spins_until_told(void* x) {
+  const int before = told_to_stop;
+  CHECK(sem_post(&there) == 0);
+  while (told_to_stop == before) {
+  }
+  return x;
+}
+static void while_it_computes(void) {
+  CHECK(sem_init(&there, 0, 0) == 0);
+  struct sigaction how = {.sa_handler = tell_to_stop};
+  CHECK(sigaction(SIGUSR1, &how, NULL) == 0);
+  for (int i = 0; i < 40; ++i) {
+    const pthread_t t = begin(spins_until_told, NULL);
+    CHECK(sem_wait(&there) == 0);
+    if (i % 2 == 0)
+      sleep_ms(1);
+    CHECK_ERROR(0, pthread_kill(t, SIGUSR1));
+    end(t);
+  }
+}
+
+static pid_t make_child(void) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    for (;;)
+      pause();
+  }
+  CHECK(child > 0);
+  return child;
+}
+static void* waits_for_child(void* child) {
+  int status = 0;
+  pid_t ended = 0;
+  pthread_cleanup_push(clean, NULL);
+  CHECK(sem_post(&there) == 0);
+  ended = waitpid((pid_t)(intptr_t)child, &status, 0);
+  CHECK(ended == (pid_t)(intptr_t)child || (ended == -1 && errno == EINTR));
+  pthread_cleanup_pop(0);
+  return (void*)(intptr_t)(ended > 0);
+}
+static void while_it_waits_in_the_kernel(void) {
+  CHECK(sem_init(&there, 0, 0) == 0);
+  const pid_t child = make_child();
+  for (int i = 0; i < 12; ++i) {
+    struct sigaction how = {.sa_handler = tell_to_stop};
+    CHECK(sigaction(SIGUSR1, &how, NULL) == 0);
+    cleaned = 0;
+    const int before = told_to_stop;
+    const pthread_t t = begin(waits_for_child, (void*)(intptr_t)child);
+    CHECK(sem_wait(&there) == 0);
+    sleep_ms(i); /* it waits */
+    if (i % 2 == 0) {
+      CHECK_ERROR(0, pthread_cancel(t));
+      CHECK(end(t) == PTHREAD_CANCELED && cleaned == 1);
+      continue;
+    }
+    sleep_ms(20);
+    CHECK_ERROR(0, pthread_kill(t, SIGUSR1));
+    CHECK(end(t) == NULL && told_to_stop == before + 1);
+  }
+  struct sigaction how = {.sa_handler = tell_to_stop, .sa_flags = SA_RESTART};
+  CHECK(sigaction(SIGUSR1, &how, NULL) == 0);
+  const int before = told_to_stop;
+  const pthread_t t = begin(waits_for_child, (void*)(intptr_t)child);
+  CHECK(sem_wait(&there) == 0);
+  sleep_ms(20);
+  CHECK_ERROR(0, pthread_kill(t, SIGUSR1));
+  while (told_to_stop == before)
+    sched_yield();
+  CHECK(kill(child, SIGKILL) == 0);
+  CHECK(end(t) == (void*)1);
+}
+
+/* As garbage collectors do: all others stand still in a handler until they are told to go on. */
+enum { worlds = 4 };
+static atomic_long turns[worlds];
+static atomic_int world_ends;
+static sem_t stands_still;
+static void stand_still(int number) {
+  (void)number;
+  const int before = errno;
+  sigset_t but_this;
+  sigfillset(&but_this);
+  sigdelset(&but_this, SIGUSR2);
+  CHECK(sem_post(&stands_still) == 0);
+  CHECK(sigsuspend(&but_this) == -1 && errno == EINTR);
+  errno = before;
+}
+static void go_on(int number) {
+  (void)number;
+}
+static void* turns_round(void* number) {
+  CHECK(sem_post(&there) == 0);
+  while (!world_ends) {
+    ++turns[(intptr_t)number];
+    if ((intptr_t)number == 0)
+      free(malloc(100));
+    else if ((intptr_t)number == 1)
+      sched_yield();
+  }
+  return NULL;
+}
+static void stop_the_world(void) {
+  CHECK(sem_init(&there, 0, 0) == 0 && sem_init(&stands_still, 0, 0) == 0);
+  struct sigaction stops = {.sa_handler = stand_still, .sa_flags = SA_RESTART};
+  struct sigaction goes_on = {.sa_handler = go_on, .sa_flags = SA_RESTART};
+  sigfillset(&stops.sa_mask);
+  CHECK(sigaction(SIGUSR1, &stops, NULL) == 0 && sigaction(SIGUSR2, &goes_on, NULL) == 0);
+  pthread_t all[worlds];
+  for (intptr_t i = 0; i < worlds; ++i)
+    all[i] = begin(turns_round, (void*)i);
+  for (int i = 0; i < worlds; ++i)
+    CHECK(sem_wait(&there) == 0);
+  for (int round = 0; round < 30; ++round) {
+    for (int i = 0; i < worlds; ++i)
+      CHECK_ERROR(0, pthread_kill(all[i], SIGUSR1));
+    for (int i = 0; i < worlds; ++i)
+      CHECK(sem_wait(&stands_still) == 0);
+    long before[worlds];
+    for (int i = 0; i < worlds; ++i)
+      before[i] = turns[i];
+    sleep_ms(1);
+    for (int i = 0; i < worlds; ++i)
+      CHECK(turns[i] == before[i]);
+    for (int i = 0; i < worlds; ++i)
+      CHECK_ERROR(0, pthread_kill(all[i], SIGUSR2));
+    for (int i = 0; i < worlds; ++i) {
+      while (turns[i] == before[i])
+        sched_yield();
+    }
+  }
+  world_ends = 1;
+  for (int i = 0; i < worlds; ++i)
+    end(all[i]);
+}
+
 int main(int count, char** words) {
   (void)count;
-  static const struct test_case cases[] = {{"in_condition_variables", in_condition_variables},
+  static const struct test_case cases[] = {{"while_it_computes", while_it_computes},
+                                           {"while_it_waits_in_the_kernel", while_it_waits_in_the_kernel},
+                                           {"stop_the_world", stop_the_world},
+                                           {"in_condition_variables", in_condition_variables},
                                            {"in_semaphores", in_semaphores},
                                            {"in_sleeps", in_sleeps},
                                            {"in_looks", in_looks},

@@ -2,6 +2,9 @@
 /* Threads: made, joined, detached, ended; what is their own; what is asked of them. */
 #include "tests/pthreads/check.h"
 
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
 static void* plus_one(void* x) {
   return (char*)x + 1;
 }
@@ -253,6 +256,67 @@ static void thousands(void) {
     CHECK((intptr_t)end(all[i]) == i);
 }
 
+/* --- ids --- */
+
+static atomic_int in_handler;
+static void note_id(int number) {
+  (void)number;
+  in_handler = gettid();
+}
+static pid_t ids[16];
+static sem_t has_id, may_end;
+static void* has_one_id(void* place) {
+  const pid_t mine = gettid();
+  *(pid_t*)place = mine;
+  CHECK(mine > 0 && mine != getpid() && syscall(SYS_gettid) == mine);
+  cpu_set_t cpus;
+  CHECK(sched_getaffinity(mine, sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) > 0);
+  CHECK(sched_setaffinity(mine, sizeof cpus, &cpus) == 0);
+  CHECK(sched_setaffinity(0, sizeof cpus, &cpus) == 0);
+  CHECK(sched_getscheduler(mine) == SCHED_OTHER && sched_getscheduler(0) == SCHED_OTHER);
+  struct sched_param how = {7};
+  CHECK(sched_getparam(mine, &how) == 0 && how.sched_priority == 0);
+  CHECK(setpriority(PRIO_PROCESS, (id_t)mine, 3) == 0);
+  errno = 0;
+  CHECK(getpriority(PRIO_PROCESS, (id_t)mine) == 3 && errno == 0);
+  for (int i = 0; i < 100; ++i) {
+    sched_yield();
+    CHECK(gettid() == mine);
+  }
+  CHECK(tgkill(getpid(), mine, 0) == 0);
+  if (place == &ids[0]) {
+    CHECK(tgkill(getpid(), mine, SIGUSR1) == 0);
+    CHECK(in_handler == mine);
+  }
+  CHECK(sem_post(&has_id) == 0);
+  CHECK(sem_wait(&may_end) == 0);
+  CHECK(gettid() == mine);
+  return NULL;
+}
+static void own_ids(void) {
+  struct sigaction how = {.sa_handler = note_id};
+  CHECK(sigaction(SIGUSR1, &how, NULL) == 0);
+  CHECK(sem_init(&has_id, 0, 0) == 0 && sem_init(&may_end, 0, 0) == 0);
+  pthread_t all[16];
+  for (int i = 0; i < 16; ++i)
+    all[i] = begin(has_one_id, &ids[i]);
+  for (int i = 0; i < 16; ++i)
+    CHECK(sem_wait(&has_id) == 0);
+  for (int i = 0; i < 16; ++i) {
+    CHECK(tgkill(getpid(), ids[i], 0) == 0);
+    errno = 0;
+    CHECK(getpriority(PRIO_PROCESS, (id_t)ids[i]) == 3 && errno == 0);
+    for (int j = 0; j < i; ++j)
+      CHECK(ids[i] != ids[j]);
+  }
+  for (int i = 0; i < 16; ++i)
+    CHECK(sem_post(&may_end) == 0);
+  for (int i = 0; i < 16; ++i)
+    end(all[i]);
+  CHECK(tgkill(getpid(), ids[3], 0) == -1 && errno == ESRCH);
+  CHECK(gettid() == getpid());
+}
+
 int main(int count, char** words) {
   (void)count;
   static const struct test_case cases[] = {{"results", results},
@@ -266,6 +330,7 @@ int main(int count, char** words) {
                                            {"stacks", stacks},
                                            {"names", names},
                                            {"spinning", spinning},
-                                           {"thousands", thousands}};
+                                           {"thousands", thousands},
+                                           {"own_ids", own_ids}};
   return RUN_CASE(cases, words);
 }

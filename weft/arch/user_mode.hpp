@@ -126,6 +126,11 @@ inline constexpr std::size_t syscall_bytes = 2;
 inline void set_result(ucontext_t& interrupted, long result) noexcept {
   interrupted.uc_mcontext.gregs[REG_RAX] = result;
 }
+// A call that the kernel makes again when the handler returns (interrupted_call::restarts) returns that.
+inline void end_call(ucontext_t& interrupted, long result) noexcept {
+  interrupted.uc_mcontext.gregs[REG_RIP] += static_cast<greg_t>(syscall_bytes);
+  set_result(interrupted, result);
+}
 // Touches no errno, and says its number as call_returned() reads it: on one page, so that this works where
 // process_vm_readv(2) is forbidden too.
 template <int Number>
@@ -195,6 +200,7 @@ enum class interrupted_call : std::uint8_t { none, restarts, failed };
   return std::nullopt;
 }
 inline void set_result(ucontext_t&, long) noexcept {}
+inline void end_call(ucontext_t&, long) noexcept {}
 [[nodiscard]] inline bool makes_any_call(std::uintptr_t) noexcept {
   return false;
 }

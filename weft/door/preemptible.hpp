@@ -42,6 +42,22 @@ inline void prepare_end_of_preemptible(descriptor& self) noexcept {
   sched::user_mode::prepare_end(self);
 }
 
+/// What a thread of the front's calls when it is interrupted: signals for it, for one. Runs in the program's
+/// code, wherever that is, as a handler of a signal does; true: a system call that was interrupted returns
+/// EINTR. Set once, before the first interrupt().
+using interruption = sched::interruption;
+inline void set_interruption(interruption heed) noexcept {
+  sched::heed_interruption.store(heed, std::memory_order_release);
+}
+/// Has `u` call that soon, also where it computes or waits in the kernel; a wait in Weft it does not end. `u`
+/// is preemptible and does not end meanwhile. *Contexts*: all but signal handlers. *Switches*: at its end, if
+/// a tick came. *Errors*: none.
+inline void interrupt(descriptor& u) noexcept {
+  const runtime_section in;
+  if (sched::user_mode* const m = sched::user_mode::of(u))
+    m->interrupt();
+}
+
 /// How many kinds there are: `preemption` as a number is below it.
 inline constexpr unsigned preemption_kinds = sched::preemption_kinds;
 

@@ -201,6 +201,10 @@ void note_tick() noexcept {
   ++ticks_here();
 }
 
+void take_tick_back() noexcept {
+  --ticks_here();
+}
+
 tick_mark::tick_mark() noexcept : at_(&ticks_here()), count_(*at_) {}
 
 bool tick_mark::ticked() const noexcept {

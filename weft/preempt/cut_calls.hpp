@@ -45,6 +45,9 @@ std::optional<cut_call> cut_short(const ucontext_t& interrupted, const told_call
 // call. SIGNAL-SAFE.
 void note_tick() noexcept;
 
+// This one is not a tick to those who go on with calls: they end. SIGNAL-SAFE.
+void take_tick_back() noexcept;
+
 // Made before a call: whether a tick came since, on the thread's kernel thread or another one. SIGNAL-SAFE.
 class tick_mark {
  public:

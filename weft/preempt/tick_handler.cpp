@@ -59,8 +59,10 @@ bool has_own_mask(const ucontext_t& interrupted, const sched::carrier& on) noexc
 }
 
 // Somebody came while the thread went back to user mode: as soon as the handler has returned, and not before,
-// or handlers would pile up on the thread's stack.
-void tick_when_done(int number) noexcept {
+// or handlers would pile up on the thread's stack. `adapted`: adapt() has been called.
+void tick_when_returned(ucontext_t& interrupted, int number, bool adapted) noexcept {
+  if (!adapted)                 // twice would keep the signal blocked for good
+    adapt(interrupted, number); // the kernel's way back ends the blocking of the signal
   sigset_t only_this;
   sigemptyset(&only_this);
   sigaddset(&only_this, number);
@@ -106,13 +108,37 @@ void preempt(user_mode& thread, ucontext_t& interrupted, const std::optional<cut
   if (own_mask) [[unlikely]]
     interrupted.uc_sigmask = kept_mask;
   thread.return_to_user_mode();
-  go_on_with(cut, interrupted);
+  if (!thread.is_interrupted()) // else the next tick finds the call as it is
+    go_on_with(cut, interrupted);
   write_errno(kept_errno);
-  if (thread.has_remembered()) {
-    if (!adapted)                 // twice would keep the signal blocked for good
-      adapt(interrupted, number); // the kernel's way back ends the blocking of the signal
-    tick_when_done(number);
+  if (thread.has_remembered() || thread.is_interrupted()) {
+    tick_when_returned(interrupted, number, adapted);
   } else if (features != 0)
+    arch::return_from_signal(interrupted, features);
+}
+
+// What the thread calls may take it to another kernel thread.
+void interrupt(user_mode& thread, ucontext_t& interrupted, const std::optional<cut_call>& cut, int number,
+               int kept_errno) noexcept {
+  const arch::interrupted_call call = arch::call_interrupted(interrupted);
+  const sigset_t kept_mask = interrupted.uc_sigmask;
+  const worker* const w = thread.is_away() ? nullptr : worker_of_this_kernel_thread();
+  const bool own_mask = w != nullptr && has_own_mask(interrupted, *w->carried.on);
+  if (!thread.heed()) {
+    go_on_with(cut, interrupted);
+  } else if (cut || call == arch::interrupted_call::failed) {
+    take_tick_back(); // it has returned EINTR
+  } else if (call == arch::interrupted_call::restarts && is_at_a_wait(interrupted)) {
+    take_tick_back();
+    arch::end_call(interrupted, -EINTR);
+  }
+  const std::uint64_t features = own_mask ? 0 : arch::features_of_frame(interrupted);
+  if (features == 0)
+    adapt(interrupted, number);
+  if (own_mask)
+    interrupted.uc_sigmask = kept_mask;
+  write_errno(kept_errno);
+  if (features != 0)
     arch::return_from_signal(interrupted, features);
 }
 
@@ -125,6 +151,8 @@ void on_tick_in_user_mode(user_mode& thread, ucontext_t& interrupted, int number
   WEFT_ASSERT(thread.is_in_place(), "a thread in user mode has another one's variables");
   const arch::interrupted_call call = arch::call_interrupted(interrupted);
   const auto cut = cut_short(interrupted, told);
+  if (thread.is_interrupted() && !thread.is_held_for_good())
+    return interrupt(thread, interrupted, cut, number, kept_errno);
   if (call == arch::interrupted_call::failed && !cut)
     handled.calls_failed.fetch_add_relaxed(1);
   // At a call that does not wait it goes on at once, and on this kernel thread.
@@ -141,6 +169,8 @@ void on_tick_in_user_mode(user_mode& thread, ucontext_t& interrupted, int number
   } else {
     return preempt(thread, interrupted, cut, number, kept_errno);
   }
+  if (thread.is_interrupted()) // since the look above: the next tick finds the call as it is
+    return tick_when_returned(interrupted, number, false);
   go_on_with(cut, interrupted);
 }
 

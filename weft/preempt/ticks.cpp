@@ -270,6 +270,28 @@ class monitor final : public sched::ticker {
     if (w.preemption.user_mode_serial.load_relaxed() != 0)
       tick_now(w, number_);
   }
+  void interrupt(const user_mode& thread) noexcept override {
+    struct search {
+      const user_mode& wanted;
+      int number;
+    } s{thread, number_};
+    sched::for_each_worker(
+        [](worker& w, void* argument) {
+          const search& from = *static_cast<search*>(argument);
+          if (w.preemption.user_mode_serial.load_relaxed() == from.wanted.serial()) // relaxed: after a fence
+            send_tick_to(w, from.number);
+        },
+        &s);
+    for_each_spare(
+        [](sched::carrier& c, void* argument) {
+          const search& from = *static_cast<search*>(argument);
+          // acquire: pairs with the release in user_mode::let_worker_go()
+          if (c.away.load_acquire() == sched::away_here::preemptible &&
+              c.who_is_away.load_relaxed() == &from.wanted)
+            send_tick(c.kernel_id(), from.number);
+        },
+        &s);
+  }
   // The futex's word changes, so that a monitor that is about to sleep does not.
   void look_by(std::int64_t at) noexcept override {
     if (at < sleeps_until_.load_seq_cst())

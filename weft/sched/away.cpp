@@ -44,6 +44,7 @@ bool user_mode::let_worker_go() noexcept {
   carrier::put_ashore();
   away_on_ = &mine;
   to->call(&w); // GONE: w. Before the face is seen: a tick there waits for a worker, perhaps the only one
+  mine.who_is_away.store_relaxed(this);
   // Pairs with the acquire of who ticks: kernel_id() is known.
   mine.away.store_release(away_here::preemptible);
   show_face_away();
@@ -105,6 +106,7 @@ worker& user_mode::wait_after_all() noexcept {
 // On the kernel thread that it goes on on.
 worker& user_mode::begin_alone() noexcept {
   carrier::put_ashore();
+  away_on_->who_is_away.store_relaxed(this);
   // Pairs with the acquire of who ticks: kernel_id() is known.
   away_on_->away.store_release(away_here::preemptible);
   return away_on_->nobody();

@@ -32,6 +32,7 @@ using unit::descriptor;
 struct worker;
 struct worker_face;
 class group;
+class user_mode;
 
 // Who runs on a kernel thread without a worker.
 enum class away_here : std::uint8_t {
@@ -85,6 +86,7 @@ class WEFT_API carrier {
   // Who runs here without a worker; when it was seen to compute, for whoever ticks. A home is free for its
   // worker once it reads nobody: nobody else calls it.
   base::atomic<away_here> away{away_here::nobody};
+  base::atomic<const user_mode*> who_is_away{nullptr}; // the preemptible thread, while `away` says so
   std::int64_t computed_ns = 0;
   [[nodiscard]] int kernel_id() const noexcept { return kernel_id_; }
   // The signals that the kernel thread had blocked when it began to serve workers.

@@ -14,6 +14,7 @@
 namespace weft::sched {
 
 struct worker;
+class user_mode;
 
 // Whether a worker's kernel thread computes, as the monitor sees it (preempt/stuck.hpp).
 struct silence {
@@ -55,6 +56,8 @@ class ticker {
   // The thread that runs on `w`, if it is a preemptible one in user mode, leaves now. The worker does not end
   // meanwhile.
   virtual void tick(worker& w) noexcept = 0;
+  // That thread, wherever it is in user mode, with a worker or without, has its handler run.
+  virtual void interrupt(const user_mode& thread) noexcept = 0;
   // `planned_tick` of some worker has been set to `at`.
   virtual void look_by(deadline at) noexcept = 0;
 

@@ -390,6 +390,8 @@ void user_mode::leave_runtime() noexcept {
     wait_away_from_home();
     await_block();
     return_to_user_mode();
+    if (is_interrupted()) [[unlikely]] // pairs with (I1)
+      heed();
     // A tick that came before the face was seen is in `pending_`; a later one preempts by itself.
     if (pending_.load_relaxed() == 0 || is_held()) [[likely]]
       return;

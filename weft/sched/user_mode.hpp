@@ -84,6 +84,15 @@ class WEFT_API user_mode {
   // it with the thread pointer of another kernel thread. For the handler, whatever it has interrupted: it may
   // stand on other handlers.
   [[nodiscard]] bool is_entering() const noexcept { return entering_.load_relaxed() != 0; }
+  // Somebody wants the thread to call `heed_interruption` (below) in user mode, as soon as may be: also where
+  // it computes, or waits in the kernel. It does not end meanwhile. Contexts: all but signal handlers.
+  // Switches: never.
+  void interrupt() noexcept;
+  [[nodiscard]] bool is_interrupted() const noexcept { return interrupted_.load_relaxed() != 0; }
+  // For the handler of ticks and for who leaves the runtime: calls it. True: a system call that was
+  // interrupted returns EINTR. Contexts: in user mode. Switches: may.
+  bool heed() noexcept;
+  [[nodiscard]] std::uint32_t serial() const noexcept { return serial_; }
   // The thread itself asked not to be preempted: counts, for handlers on its kernel thread. Contexts: in user
   // mode of this thread. Switches: the last let_go(), if a tick came.
   void hold() noexcept {
@@ -172,9 +181,16 @@ class WEFT_API user_mode {
   base::atomic<std::uint32_t> pending_{0};
   base::atomic<std::uint32_t> entering_{0};
   base::atomic<std::uint32_t> held_{0};
+  base::atomic<std::uint32_t> interrupted_{0};
   const preemption kind_;
   const std::uint32_t serial_; // tells it from others, for who looks from outside; not 0
 };
+
+// What an interrupted thread calls: set by the front that interrupts its threads, once for the process. True:
+// a system call that was interrupted returns EINTR. Contexts: in user mode of the thread, in a handler of a
+// signal or in a call of Weft that is about to return; it may be left by a longjmp.
+using interruption = bool (*)(descriptor& self) noexcept;
+WEFT_API extern std::atomic<interruption> heed_interruption;
 
 // Whether it is that of a preemptible thread.
 [[nodiscard]] inline bool is_in_user_mode(const worker_face& face) noexcept {
