@@ -73,7 +73,7 @@ unsigned threads_for(thread& t, unsigned wanted, unsigned most) noexcept {
   unsigned n = wanted != 0 ? wanted : icv.threads;
   if (icv.thread_limit == 1 || t.at.active_level >= icv.max_active_levels)
     return 1;
-  if (t.is_initial && door::calls_from_a_thread())
+  if (t.is_initial && !t.runs_on_own_variables && door::calls_from_a_thread())
     return 1; // its variables are those of a worker, which it may leave for another one
   if (icv.dynamic) {
     n = std::min(n, processors());
@@ -190,7 +190,8 @@ void open_region(thread& t, const region& r) {
   if (wanted > 1)
     wanted = take_threads(t, wanted);
   crew& c = crew_of(t);
-  const bool may_pin = t.mastering == 0 && t.at.level == 0 && t.is_initial && wanted > 1 && claim_pinned(t);
+  const bool may_pin = t.mastering == 0 && t.at.level == 0 && t.is_initial && !t.runs_on_own_variables &&
+                       wanted > 1 && claim_pinned(t);
   team& in = c.team_for(wanted, may_pin, t.group);
   if (in.size < wanted)
     give_threads_back(t, wanted - in.size);

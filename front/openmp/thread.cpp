@@ -5,6 +5,7 @@
 #include "front/openmp/dependence.hpp"
 #include "front/openmp/places.hpp"
 #include "weft/door/process.hpp"
+#include "weft/door/workers.hpp"
 
 #include <memory>
 #include <pthread.h>
@@ -75,7 +76,9 @@ thread& meet_caller() {
   t->current->icv = process().first;
   ::pthread_setspecific(end_of_thread(), t);
   self = t;
-  meet_places(*t);
+  t->runs_on_own_variables = door::calls_on_own_variables();
+  if (!t->runs_on_own_variables) // else there is no kernel thread to put on a place
+    meet_places(*t);
   return *t;
 }
 

@@ -84,7 +84,7 @@ struct thread {
   binding bind_pushed = binding::off;
   std::pair<unsigned, unsigned> league_pushed; // teams, and threads of each
   bool is_initial = true;
-  bool runs_on_own_variables = false;       // whatever runs it is a thread that may take those of another one
+  bool runs_on_own_variables = false;       // what runs it is a bound_tls thread, and may take another one's
   bool has_pinned = false;                  // the workers with one thread each are its crew's
   std::vector<std::unique_ptr<crew>> crews; // one for each region that is open at a time
   std::vector<work_share*> spare_shares;

@@ -13,12 +13,25 @@ static pthread_barrier_t all_here;
 static sem_t ended;
 static long sums[openers];
 
+static __thread int own;
+
+/* Its members are there at the same time, and each has variables of its own. */
 static long sum_of_a_region(void) {
   long sum = 0;
-#pragma omp parallel for reduction(+ : sum) num_threads(3)
-  for (int i = 0; i < length; ++i)
-    sum += i;
-  return sum;
+  int met = 0, members = 0;
+#pragma omp parallel reduction(+ : sum, members) num_threads(3)
+  {
+    own = omp_get_thread_num();
+#pragma omp atomic
+    ++met;
+#pragma omp barrier
+    if (met == 3 && omp_get_num_threads() == 3 && own == omp_get_thread_num())
+      ++members;
+#pragma omp for
+    for (int i = 0; i < length; ++i)
+      sum += i;
+  }
+  return members == 3 ? sum : -1;
 }
 
 static void* open_regions(void* number) {

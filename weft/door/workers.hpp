@@ -3,6 +3,7 @@
 // see, or that are bound to one worker. They go on after exit(), until the process has ended.
 #pragma once
 
+#include "weft/door/section.hpp"
 #include "weft/door/unit.hpp"
 #include "weft/pool.hpp"
 
@@ -41,6 +42,12 @@ namespace weft::door {
 /// switch. *Contexts*: all but signal handlers. *Switches*: never. *Errors*: none.
 [[nodiscard]] inline bool calls_from_a_thread() noexcept {
   return sched::on_worker() && sched::here().current != &worker_group::primary_unit();
+}
+
+/// Who calls is a thread that has thread-local variables of its own, wherever it runs. *Contexts*,
+/// *Switches*, *Errors*: as above.
+[[nodiscard]] inline bool calls_on_own_variables() noexcept {
+  return sched::on_worker() && sched::user_mode::has_bound_block(*sched::here().current);
 }
 
 } // namespace weft::door
