@@ -10,7 +10,42 @@
 
 namespace weft::pthreads {
 
-constinit libc_functions libc{};
+namespace {
+
+// Of the slots, in their order.
+constexpr const char* names[] = {
+#define WEFT_PTHREADS_NAME(name, result, parameters) #name,
+    WEFT_PTHREADS_OF_LIBC(WEFT_PTHREADS_NAME)
+#undef WEFT_PTHREADS_NAME
+};
+
+} // namespace
+
+// Such a constructor may stand in malloc(), so this allocates nothing: dlopen() would.
+template <class Result, class... Parameters>
+template <Result (*libc_functions::*Slot)(Parameters...)>
+Result before_all_are_found<Result(Parameters...)>::call(Parameters... given) {
+  auto* const slot = reinterpret_cast<void**>(&(libc.*Slot));
+  *slot = ::dlsym(RTLD_NEXT, names[slot - reinterpret_cast<void**>(&libc)]);
+  return (libc.*Slot)(given...);
+}
+
+namespace {
+
+long first_syscall(long number, long a, long b, long c, long d, long e, long f) {
+  libc.syscall = reinterpret_cast<decltype(libc.syscall)>(::dlsym(RTLD_NEXT, "syscall"));
+  return libc.syscall(number, a, b, c, d, e, f);
+}
+
+} // namespace
+
+constinit libc_functions libc{
+#define WEFT_PTHREADS_FIRST(name, result, parameters)                                                        \
+  &before_all_are_found<result parameters>::call<&libc_functions::name>,
+    WEFT_PTHREADS_OF_LIBC(WEFT_PTHREADS_FIRST)
+#undef WEFT_PTHREADS_FIRST
+        nullptr, // nobody ends a thread there
+    &first_syscall};
 
 namespace {
 

@@ -126,6 +126,18 @@ namespace weft::pthreads {
   X(sched_yield, int, ())                                                                                    \
   X(raise, int, (int))
 
+struct libc_functions;
+
+/// What a slot holds until all are found, for constructors of libraries that run before ours: finds that one
+/// function, and calls it.
+template <class Function>
+struct before_all_are_found;
+template <class Result, class... Parameters>
+struct before_all_are_found<Result(Parameters...)> {
+  template <Result (*libc_functions::*Slot)(Parameters...)>
+  static Result call(Parameters... given);
+};
+
 struct libc_functions {
 #define WEFT_PTHREADS_MEMBER(name, result, parameters) result(*name) parameters;
   WEFT_PTHREADS_OF_LIBC(WEFT_PTHREADS_MEMBER)
@@ -134,7 +146,8 @@ struct libc_functions {
   long (*syscall)(long, long, long, long, long, long, long);
 };
 
-/// *Ownership*: constant when the library's other constructors run. Those that libweft.so stands in for
+/// *Ownership*: constant when the library's other constructors run; before that slots find their functions
+/// one by one. Those that libweft.so stands in for
 /// (sleeps, polls) are its own, which leave the worker before they call libc's.
 extern libc_functions libc;
 

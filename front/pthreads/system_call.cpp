@@ -127,6 +127,10 @@ extern "C" WEFT_API long syscall(long number, ...) noexcept {
   }
   if (number == SYS_gettid && self != nullptr)
     return own_id();
+  if (number == SYS_set_tid_address && self != nullptr) {
+    self->clears_at_end = reinterpret_cast<futex_word*>(a[0]);
+    return own_id();
+  }
   const bool has_process = number == SYS_tgkill;
   if (const long id = has_process ? a[1] : a[0];
       (has_process || number == SYS_tkill) && is_our_id(static_cast<pid_t>(id)))

@@ -57,6 +57,10 @@ void live(void* as_thread) {
   thread& t = *static_cast<thread*>(as_thread);
   self = &t;
   run_to_its_end(t);
+  if (futex_word* const word = t.clears_at_end) {
+    word->store_release(0); // for who waits by futex(2), here or in the kernel
+    door::futex_wake_anywhere(word, 1);
+  }
   t.exits = true;          // destructors are not cancelled
   t.done.store_release(1); // (T1)
   door::futex_wake(&t.done, door::all_futex_waiters);

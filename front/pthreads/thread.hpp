@@ -75,7 +75,8 @@ class thread : public door::object<kind> {
   door::atomic<pid_t> id{0}; // 0: nobody has asked for it
   thread* next_of_ids = nullptr;
   bool has_listed_id = false;
-  int niceness = 0; // told, not obeyed
+  int niceness = 0;                    // told, not obeyed
+  futex_word* clears_at_end = nullptr; // set_tid_address(2)
 
   // --- attributes ---
   std::size_t stack_bytes = 0, guard_bytes = 0;

@@ -152,10 +152,6 @@ void timer_queue::sift_down(std::size_t slot) noexcept {
   place(t, slot);
 }
 
-void running_time::add() noexcept {
-  std::exchange(where_, nullptr)->fetch_add_relaxed(os::now_ns() - since_); // relaxed: a sum
-}
-
 timer_queue& timers_left_behind() noexcept {
   struct alignas(64) line { // of its own: its lock is taken, and every worker reads what stands beside it
     timer_queue queue;

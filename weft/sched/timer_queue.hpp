@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "weft/base/atomic.hpp"
 #include "weft/base/export.hpp"
 #include "weft/base/kernel_mutex.hpp"
+#include "weft/os/clock.hpp"
 #include "weft/os/own_heap.hpp"
 
 namespace weft::sched {
@@ -104,7 +106,9 @@ class running_time {
   }
 
  private:
-  void add() noexcept;
+  [[gnu::cold]] void add() noexcept {
+    std::exchange(where_, nullptr)->fetch_add_relaxed(os::now_ns() - since_); // relaxed: a sum
+  }
   base::atomic<std::int64_t>* where_ = nullptr; // null: nobody asks
   deadline since_ = 0;
 };

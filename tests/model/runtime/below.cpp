@@ -151,9 +151,6 @@ void tell_ready(descriptor&) noexcept {
 void worker::note_slowly(trace::event, const void*, std::uint32_t) noexcept {
   not_modelled("a recording");
 }
-void running_time::add() noexcept {
-  not_modelled("a scheduler that counts time");
-}
 void worker::call(std::uint32_t bits) noexcept {
   ask(bits);
 }
