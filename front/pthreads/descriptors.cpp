@@ -4,6 +4,7 @@
 // is, and what the call does is what libc's does. What cannot be tried so (a part of a vector, all of
 // MSG_WAITALL) waits in Weft until it can begin, and then in the kernel, where the worker leaves it.
 #include "front/pthreads/descriptor_wait.hpp"
+#include "front/pthreads/engine.hpp"
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/requests.hpp"
 #include "weft/door/section.hpp"
@@ -340,7 +341,9 @@ WEFT_API int waitid(idtype_t which, id_t id, siginfo_t* info, int options) {
 // Who waits for it in Weft ends with EBADF.
 WEFT_API int close(int descriptor) {
   note(descriptor, guess::socket);
-  if (self != nullptr && !weft::door::is_in_program()) // a handler, which may have interrupted a wait for it
+  const bool in_runtime =
+      self != nullptr && !weft::door::is_in_program(); // a handler, perhaps amid a wait for it
+  if (in_runtime || is_child_of_vfork())
     return libc.close(descriptor);
   const int before = errno;
   std::error_code error;

@@ -20,6 +20,7 @@ namespace {
 constinit futex_word threads_alive{0};
 constinit std::uint32_t forks_before = 0; // written in the child, while it has one kernel thread
 bool is_off = false;                      // written when the library is loaded
+pid_t own_process = 0;                    // as `forks_before`, and then
 
 unsigned wanted_workers() {
   constexpr long most = 65536;
@@ -33,6 +34,7 @@ unsigned wanted_workers() {
 
 void after_fork_in_child() {
   ++forks_before;
+  own_process = ::getpid();
   threads_alive.store_relaxed(self != nullptr ? 1 : 0); // relaxed: one kernel thread
   forget_ids_of_others();
   engine::of_process().forget();
@@ -58,6 +60,7 @@ void outlive_main(void* round) {
 [[gnu::constructor]] void begin() noexcept {
   const char* const asked = std::getenv("WEFT_PTHREADS");
   is_off = asked != nullptr && std::strcmp(asked, "off") == 0;
+  own_process = ::getpid();
   if (::pthread_key_create(&end_of_main, &outlive_main) == 0)
     ::pthread_setspecific(end_of_main, reinterpret_cast<void*>(1));
 }
@@ -97,6 +100,10 @@ bool takes_threads_over() noexcept {
 
 futex_word& alive() noexcept {
   return threads_alive;
+}
+
+bool is_child_of_vfork() noexcept {
+  return own_process != 0 && own_process != ::getpid();
 }
 
 std::uint32_t forks() noexcept {

@@ -36,6 +36,9 @@ class engine {
 
 /// Threads that have not ended. *Contexts*: any. *Switches*: never. *Errors*: none.
 [[nodiscard]] futex_word& alive() noexcept;
+/// Whether the caller is the child of a vfork(), which has the parent's memory but descriptors of its own. A
+/// system call. *Contexts*: all. *Switches*: never. *Errors*: none.
+[[nodiscard]] bool is_child_of_vfork() noexcept;
 /// Which child of fork() this process is: 0 in the first.
 [[nodiscard]] std::uint32_t forks() noexcept;
 

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 
 static void make_pair(int kind, int* ends) {
   CHECK(socketpair(AF_UNIX, kind, 0, ends) == 0);
@@ -358,6 +359,30 @@ static void closed(void) {
   }
 }
 
+/* A child of vfork() has the memory of its parent, but descriptors of its own. */
+static void* waits_beside_a_vfork(void* unused) {
+  char c = 0;
+  CHECK(sem_post(&about_to) == 0);
+  CHECK(read(waited_for[0], &c, 1) == 1 && c == 'x');
+  return unused;
+}
+static void closed_by_a_child(void) {
+  CHECK(sem_init(&about_to, 0, 0) == 0);
+  make_pair(SOCK_STREAM, waited_for);
+  const pthread_t t = begin(waits_beside_a_vfork, NULL);
+  CHECK(sem_wait(&about_to) == 0);
+  sleep_ms(5); /* it waits */
+  const pid_t child = vfork();
+  if (child == 0)
+    _exit(close(waited_for[0]) == 0 ? 0 : 1);
+  int status = -1;
+  CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+  sleep_ms(5);
+  CHECK(write(waited_for[1], "x", 1) == 1);
+  end(t);
+  close_both(waited_for);
+}
+
 /* A handler writes to a pipe, whatever it has interrupted. */
 static int told[2];
 static void tell(int number) {
@@ -403,6 +428,7 @@ int main(int count, char** words) {
                                            {"cancelled", cancelled},
                                            {"interrupted", interrupted},
                                            {"closed", closed},
+                                           {"closed_by_a_child", closed_by_a_child},
                                            {"in_handlers", in_handlers}};
   return RUN_CASE(cases, words);
 }
