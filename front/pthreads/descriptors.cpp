@@ -203,6 +203,13 @@ long send_all(int descriptor, const void* from, std::size_t bytes, int flags, co
   return s.result(when_ready(descriptor, POLLOUT, [&] { return s.try_rest(); }, kernel));
 }
 
+ssize_t read_some(int descriptor, void* to, std::size_t bytes) {
+  const auto kernel = [=] { return libc.read(descriptor, to, bytes); };
+  if (bytes == 0) // of a socket it takes nothing, where recv(2) takes a datagram
+    return kernel();
+  return transfer(descriptor, POLLIN, [=] { return libc.recv(descriptor, to, bytes, MSG_DONTWAIT); }, kernel);
+}
+
 } // namespace
 } // namespace weft::pthreads
 
@@ -212,14 +219,11 @@ using namespace weft::pthreads;
 extern "C" {
 
 WEFT_API ssize_t read(int descriptor, void* to, std::size_t bytes) {
-  const auto kernel = [=] { return libc.read(descriptor, to, bytes); };
-  if (bytes == 0) // of a socket it takes nothing, where recv(2) takes a datagram
-    return kernel();
-  return transfer(descriptor, POLLIN, [=] { return libc.recv(descriptor, to, bytes, MSG_DONTWAIT); }, kernel);
+  return read_some(descriptor, to, bytes);
 }
 
 WEFT_API ssize_t __read_chk(int descriptor, void* to, std::size_t bytes, std::size_t room) {
-  return bytes > room ? libc.__read_chk(descriptor, to, bytes, room) : read(descriptor, to, bytes);
+  return bytes > room ? libc.__read_chk(descriptor, to, bytes, room) : read_some(descriptor, to, bytes);
 }
 
 WEFT_API ssize_t write(int descriptor, const void* from, std::size_t bytes) {

@@ -43,10 +43,21 @@ int take_sent(thread& t, std::uint64_t set) noexcept {
   return 0;
 }
 
-// Somebody has claimed the wait, and sends: that signal must not stay behind on this kernel thread.
-void keep_what_was_sent(thread& t, const sigset_t& set, const siginfo_t& last) noexcept {
+int own_kernel_thread() noexcept {
+  return static_cast<int>(libc.syscall(SYS_gettid, 0, 0, 0, 0, 0, 0));
+}
+
+// Somebody has claimed the wait on the kernel thread `id`, and sends: that signal must not stay behind there.
+void keep_what_was_sent(thread& t, const sigset_t& set, const siginfo_t& last, int id) noexcept {
   if (is_of_a_thread(last))
     return;
+  if (own_kernel_thread() != id) { // a tick has taken the caller from a worker's home: nobody gets it there
+    int number = 0;
+    for (unsigned looks = 0; (number = t.claimed_for.load_acquire()) == 0;) // pairs with send_to_waiting()
+      door::pause_for_another(looks);
+    t.signals_sent.fetch_or_release(bit_of(number));
+    return;
+  }
   siginfo_t info{};
   while (wait_in_kernel(set, info, nullptr) < 0) {
   }
@@ -57,10 +68,11 @@ void keep_what_was_sent(thread& t, const sigset_t& set, const siginfo_t& last) n
 // with the sender's: sent, full fence, a look for the wait.
 int wait_once(thread& t, const sigset_t& set, siginfo_t& info, const timespec* limit) noexcept {
   const no_preemption here; // the kernel thread stays the same; its worker goes on elsewhere
-  const auto id = static_cast<int>(libc.syscall(SYS_gettid, 0, 0, 0, 0, 0, 0));
+  const int id = own_kernel_thread();
   t.signals_waited = set.__val[0];
-  t.waits_on.store_release(id); // (S2) publishes the set; pairs with the sender's claim
-  door::full_fence();           // (S1)
+  t.claimed_for.store_relaxed(0); // relaxed: published with the wait
+  t.waits_on.store_release(id);   // (S2) publishes the set; pairs with the sender's claim
+  door::full_fence();             // (S1)
   int result = take_sent(t, set.__val[0]);
   if (result == 0) {
     result = wait_in_kernel(set, info, limit);
@@ -72,7 +84,7 @@ int wait_once(thread& t, const sigset_t& set, siginfo_t& info, const timespec* l
   }
   int seen = id;
   if (!t.waits_on.cas_strong_acq_rel(seen, 0)) { // claimed
-    keep_what_was_sent(t, set, info);
+    keep_what_was_sent(t, set, info, id);
     t.waits_on.store_release(0);
   }
   if (result > 0 && info.si_code == SI_TKILL)
@@ -123,6 +135,7 @@ bool send_to_waiting(thread& t, int number) noexcept {
   int id = t.waits_on.load_acquire(); // pairs with (S2)
   if (id <= 0 || (t.signals_waited & bit_of(number)) == 0 || !t.waits_on.cas_strong_acq_rel(id, -1))
     return false;
+  t.claimed_for.store_release(number);
   libc.syscall(SYS_tgkill, ::getpid(), id, number, 0, 0, 0);
   return true;
 }

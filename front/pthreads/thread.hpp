@@ -59,6 +59,7 @@ class thread : public door::object<kind> {
   door::atomic<const void*> waits_at{nullptr};
   // In sigwait(): the kernel thread; -1: a sender has claimed it. And for which signals (signal_waits.cpp).
   door::atomic<int> waits_on{0};
+  door::atomic<int> claimed_for{0}; // the signal that the sender has claimed it for
   std::uint64_t signals_waited = 0;
   // Of its wait for a descriptor (descriptor_wait.cpp); under `lock`.
   bool waits_for_descriptor = false;

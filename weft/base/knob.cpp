@@ -261,10 +261,10 @@ void warn_of_unknown() noexcept {
   constexpr char ours[] = "WEFT_";
   // Read by what stands beside the library: doors, tests, benchmarks and the examples.
   constexpr const char* others[] = {
-      "WEFT_STRESS_",      "WEFT_SOAK",        "WEFT_FUZZ_",      "WEFT_MODEL_",
-      "WEFT_RANDOM_",      "WEFT_SIMULATION_", "WEFT_STATE_",     "WEFT_CONFORMANCE_",
-      "WEFT_KMEANS_",      "WEFT_TEST_",       "WEFT_WAITS_",     "WEFT_HTTP_",
-      "WEFT_IDLE_SECONDS", "WEFT_BUILD",       "WEFT_NO_INSTALL", "WEFT_PTHREADS",
+      "WEFT_STRESS_",     "WEFT_SOAK",   "WEFT_FUZZ_",        "WEFT_MODEL_",  "WEFT_RANDOM_",
+      "WEFT_SIMULATION_", "WEFT_STATE_", "WEFT_CONFORMANCE_", "WEFT_KMEANS_", "WEFT_TEST_",
+      "WEFT_WAITS_",      "WEFT_HTTP_",  "WEFT_IDLE_SECONDS", "WEFT_BUILD",   "WEFT_NO_INSTALL",
+      "WEFT_PTHREADS",    "WEFT_MPI",
   };
   for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
     if (std::strncmp(*each, ours, sizeof ours - 1) != 0)

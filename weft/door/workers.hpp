@@ -44,6 +44,26 @@ namespace weft::door {
   return sched::on_worker() && sched::here().current != &worker_group::primary_unit();
 }
 
+/// The workers among which the caller runs. *Contexts*: on a worker. *Switches*: never. *Errors*: none.
+[[nodiscard]] inline worker_group& group_here() noexcept {
+  const runtime_section in;
+  return sched::here().owner_group;
+}
+
+/// The unit that calls; null: a kernel thread that is no worker. *Contexts*: in the runtime. *Switches*:
+/// never. *Errors*: none.
+[[nodiscard]] inline const void* unit_here() noexcept {
+  return sched::on_worker() ? sched::here().current : nullptr;
+}
+
+/// Whether the caller's worker has another one that it could run at once. A hint. *Contexts*: all but signal
+/// handlers. *Switches*: never. *Errors*: none.
+[[nodiscard]] inline bool others_are_ready_here() noexcept {
+  const runtime_section in;
+  const sched::worker& w = sched::here();
+  return (w.fifo != nullptr && !w.fifo->empty()) || (w.deque != nullptr && !w.deque->empty());
+}
+
 /// Who calls is a thread that has thread-local variables of its own, wherever it runs. *Contexts*,
 /// *Switches*, *Errors*: as above.
 [[nodiscard]] inline bool calls_on_own_variables() noexcept {

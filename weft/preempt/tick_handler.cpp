@@ -145,7 +145,9 @@ void interrupt(user_mode& thread, ucontext_t& interrupted, const std::optional<c
 // A thread that is in the kernel keeps the kernel thread and lets the worker go; one that computes leaves.
 void on_tick_in_user_mode(user_mode& thread, ucontext_t& interrupted, int number, int kept_errno) noexcept {
   worker* const w = thread.is_away() ? nullptr : worker_of_this_kernel_thread();
-  const told_call told = w != nullptr ? told_of_user_mode(*w) : told_call{};
+  const told_call seen = w != nullptr ? told_of_user_mode(*w) : told_call{};
+  // One that holds on to its kernel thread is told (EINTR) where it must leave that in a call all the same.
+  const told_call told = thread.is_held() ? told_call{} : seen;
   if (thread.is_entering())
     return thread.remember_tick();
   WEFT_ASSERT(thread.is_in_place(), "a thread in user mode has another one's variables");

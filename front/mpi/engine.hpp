@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// The MPI library below, and under what rules it is called: how many kernel threads may be in it at once, and
+// whether this layer translates at all.
+#pragma once
+
+#include "weft/mutex.hpp"
+#include "weft/preemption.hpp"
+
+#include <mpi.h>
+
+namespace weft::mpi {
+
+/// Whether calls are translated: from MPI_Init on, unless WEFT_MPI=0. *Contexts*: all. *Switches*: never.
+[[nodiscard]] bool is_on() noexcept;
+/// Whether the caller stands in the look at the table (table.hpp): what MPI calls there goes straight to it.
+[[nodiscard]] bool is_in_look() noexcept;
+
+/// In scope: the caller may call PMPI. It is not preempted there, since the library has variables of kernel
+/// threads. Where MPI_THREAD_MULTIPLE was not granted, callers take turns. *Contexts*: thread, foreign kernel
+/// thread. *Switches*: at its beginning, where callers take turns; at its end, if a tick came.
+class engine_section {
+ public:
+  engine_section();
+  ~engine_section();
+  engine_section(const engine_section&) = delete;
+  engine_section& operator=(const engine_section&) = delete;
+
+ private:
+  weft::mutex* const turns_;
+  const no_preemption here_;
+};
+/// The same for who must not wait. Whether it is the caller's turn.
+class engine_attempt {
+ public:
+  engine_attempt();
+  ~engine_attempt();
+  engine_attempt(const engine_attempt&) = delete;
+  engine_attempt& operator=(const engine_attempt&) = delete;
+  explicit operator bool() const noexcept { return has_turn_; }
+
+ private:
+  weft::mutex* const turns_;
+  const bool has_turn_;
+  const no_preemption here_;
+};
+
+/// Whether several kernel threads may be in the library at once.
+[[nodiscard]] bool engine_is_shared() noexcept;
+
+} // namespace weft::mpi

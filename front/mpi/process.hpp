@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// What is settled when MPI begins.
+#pragma once
+
+namespace weft::mpi {
+
+/// What the engine has granted to this layer: MPI_THREAD_SINGLE until it has begun. *Contexts*: all.
+[[nodiscard]] int granted_level() noexcept;
+
+/// Stands in for the handlers of MPI_COMM_WORLD and MPI_COMM_SELF (errors.cpp).
+void guard_error_handlers();
+
+/// All ranks must have this layer: a twin does not match its blocking collective. Ends the job where one has
+/// not. *Contexts*: in MPI_Init, after the engine's.
+void find_ranks_without_layer();
+
+} // namespace weft::mpi

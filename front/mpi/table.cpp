@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+#include "front/mpi/table.hpp"
+
+#include "weft/door/deadline.hpp"
+#include "weft/door/process.hpp"
+#include "weft/door/section.hpp"
+#include "weft/door/workers.hpp"
+#include "weft/pool.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace weft::mpi {
+namespace {
+
+constexpr std::size_t batch = 256;
+// How long a look may be put off while all workers sleep: doubles with each look in vain, so that a rank that
+// waits for long costs nothing, and one that is answered soon is answered at once.
+constexpr std::int64_t least_patience = 5'000, longest_patience = 1'000'000;
+
+__thread bool in_look __attribute__((tls_model("initial-exec"))) = false;
+
+class table {
+ public:
+  void enter(entry* first, entry* last) noexcept {
+    entry* head = inbox_.load_relaxed(); // relaxed: a guess
+    do {
+      last->next = head;
+    } while (!inbox_.cas_weak_release(head, first)); // pairs with the exchange in take_inbox()
+  }
+  void expect(std::size_t more) noexcept { waiting_.fetch_add_relaxed(more); } // relaxed: a number
+  [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.load_relaxed(); }
+  [[nodiscard]] std::int64_t patience() const noexcept { return patience_.load_relaxed(); } // relaxed: a hint
+
+  // Reserves room for so many, so that a look allocates nothing.
+  void make_room(std::size_t more) {
+    const std::scoped_lock held(growing_);
+    room_ += more;
+    wanted_room_.store_release(room_);
+  }
+
+  int look() noexcept {
+    if (waiting() == 0 || looks_.exchange_acq_rel(1) != 0)
+      return 0;
+    int through = 0;
+    if (const engine_attempt turn; turn) {
+      const bool before = std::exchange(in_look, true);
+      take_inbox();
+      through = test_requests() + ask_questions();
+      in_look = before;
+      patience_.store_relaxed(through != 0 ? least_patience
+                                           : std::min(2 * patience_.load_relaxed(), longest_patience));
+    }
+    looks_.store_release(0); // pairs with the exchange above
+    return through;
+  }
+
+ private:
+  void take_inbox() noexcept {
+    const std::size_t room = wanted_room_.load_acquire();
+    if (requests_.capacity() < room) {
+      requests_.reserve(room);
+      owners_.reserve(room);
+      questions_.reserve(room);
+    }
+    for (entry* e = inbox_.exchange_acquire(nullptr); e != nullptr;) {
+      entry* const next = e->next;
+      if (e->ask != nullptr) {
+        questions_.push_back(e);
+      } else {
+        requests_.push_back(e->request);
+        owners_.push_back(e);
+      }
+      e = next;
+    }
+  }
+
+  // GONE: e
+  void tell(entry& e) noexcept {
+    waiting_.fetch_sub_relaxed(1);
+    joint& j = *e.of;
+    if (j.left.fetch_sub_acq_rel(1) == 1) // what was written to the entries is seen by who waits
+      j.place.notify();                   // GONE: j
+  }
+
+  int test_requests() noexcept {
+    int through = 0;
+    for (std::size_t left = requests_.size(); left != 0 && !requests_.empty();) {
+      if (turn_ >= requests_.size())
+        turn_ = 0;
+      const std::size_t count = std::min({batch, requests_.size() - turn_, left});
+      left -= count;
+      through += test_some(count);
+    }
+    return through;
+  }
+
+  int test_some(std::size_t count) noexcept {
+    int done = 0;
+    const int code = PMPI_Testsome(static_cast<int>(count), &requests_[turn_], &done, which_, statuses_);
+    if (done == MPI_UNDEFINED)
+      done = 0;
+    for (int i = 0; i < done; ++i) {
+      entry& e = *std::exchange(owners_[turn_ + static_cast<std::size_t>(which_[i])], nullptr);
+      e.request = requests_[turn_ + static_cast<std::size_t>(which_[i])]; // null, or a persistent one
+      e.status = statuses_[i];
+      e.code = code == MPI_ERR_IN_STATUS ? statuses_[i].MPI_ERROR : code;
+      tell(e);
+    }
+    if (done == 0) {
+      turn_ += count;
+    } else {
+      drop_told(count);
+    }
+    return done;
+  }
+
+  void drop_told(std::size_t count) noexcept {
+    std::size_t to = turn_;
+    for (std::size_t i = turn_; i < turn_ + count; ++i) {
+      if (owners_[i] == nullptr)
+        continue;
+      requests_[to] = requests_[i];
+      owners_[to++] = owners_[i];
+    }
+    const auto begin = static_cast<std::ptrdiff_t>(to), end = static_cast<std::ptrdiff_t>(turn_ + count);
+    requests_.erase(requests_.begin() + begin, requests_.begin() + end);
+    owners_.erase(owners_.begin() + begin, owners_.begin() + end);
+    turn_ = to;
+  }
+
+  int ask_questions() noexcept {
+    int through = 0;
+    for (std::size_t i = 0; i < questions_.size();) {
+      entry& e = *questions_[i];
+      if (!e.ask(e)) {
+        ++i;
+        continue;
+      }
+      questions_[i] = questions_.back();
+      questions_.pop_back();
+      tell(e);
+      ++through;
+    }
+    return through;
+  }
+
+  door::atomic<entry*> inbox_{nullptr};
+  door::atomic<std::size_t> waiting_{0};
+  door::atomic<std::int64_t> patience_{least_patience};
+  door::atomic<std::uint32_t> looks_{0}; // whoever has set it owns what is below
+  std::vector<MPI_Request> requests_;
+  std::vector<entry*> owners_, questions_;
+  std::size_t turn_ = 0; // where the next batch begins
+  int which_[batch];
+  MPI_Status statuses_[batch];
+  std::mutex growing_; // of `room_`
+  std::size_t room_ = 0;
+  door::atomic<std::size_t> wanted_room_{0};
+};
+
+table& of_process() noexcept {
+  return door::immortal<table>();
+}
+
+class progress final : public weft::event_source {
+ public:
+  int poll() override { return of_process().look(); }
+  [[nodiscard]] std::chrono::nanoseconds patience() const override {
+    return of_process().waiting() != 0 ? std::chrono::nanoseconds(of_process().patience())
+                                       : std::chrono::nanoseconds::max();
+  }
+};
+
+// Has the workers of that group look. A group that has ended has let go of its source.
+void serve(worker_group& g) {
+  static std::mutex lock;
+  static std::vector<std::pair<worker_group*, std::weak_ptr<progress>>> served;
+  const std::scoped_lock held(lock);
+  std::erase_if(served, [](const auto& s) { return s.second.expired(); });
+  if (std::ranges::any_of(served, [&g](const auto& s) { return s.first == &g; }))
+    return;
+  served.reserve(served.size() + 1);
+  auto source = std::make_shared<progress>();
+  g.add_event_source(source);
+  served.emplace_back(&g, source);
+}
+
+} // namespace
+
+bool is_in_look() noexcept {
+  return in_look;
+}
+
+void wait_in_table(joint& j, entry* entries, std::size_t count) {
+  table& t = of_process();
+  worker_group& g = door::group_here();
+  serve(g);
+  t.make_room(count);
+  j.left.store_relaxed(static_cast<int>(count)); // relaxed: published with the entries
+  for (std::size_t i = 0; i < count; ++i) {
+    entries[i].of = &j;
+    entries[i].next = i + 1 < count ? &entries[i + 1] : nullptr;
+  }
+  entry* const last = &entries[count - 1];
+  // A worker without others looks itself, before it sleeps; one that goes on with them looks much later.
+  const bool goes_on = door::others_are_ready_here();
+  t.expect(count);
+  j.place.wait_with([&t, &g, entries, last, goes_on] {
+    t.enter(entries, last); // GONE: the frame
+    if (goes_on)
+      g.wake();
+    return true;
+  }); // SWITCH: may resume on another worker
+}
+
+void look_at_table() noexcept {
+  of_process().look();
+}
+
+std::size_t waiting_entries() noexcept {
+  return of_process().waiting();
+}
+
+} // namespace weft::mpi

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Requests that threads wait for, in one table for the process. Workers look at it when they look at event
+// sources (weft::event_source): those of every group from which a thread has waited. Who looks tests requests
+// in batches, and tells whose are complete.
+#pragma once
+
+#include "front/mpi/engine.hpp"
+#include "weft/door/atomic.hpp"
+#include "weft/suspended_thread.hpp"
+
+#include <cstddef>
+
+namespace weft::mpi {
+
+/// What a thread waits for: several things perhaps. *Ownership*: its frame, until it goes on.
+struct joint {
+  weft::suspended_thread place;
+  door::atomic<int> left{0};
+};
+
+/// A request, or a question that is asked at each look. *Ownership*: the table from enter() until its joint
+/// is told; then the waiting thread.
+struct entry {
+  joint* of = nullptr;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Status status{};
+  int code = MPI_SUCCESS;
+  /// Instead of a request: whether the wait is over, `code` is set then. Called with the engine's turn; it
+  /// neither waits nor switches.
+  bool (*ask)(entry& self) = nullptr;
+  void* with = nullptr;
+  entry* next = nullptr;
+};
+
+/// Suspends the caller until all `count` entries are through. *Contexts*: thread. *Switches*: always.
+/// *Errors*: std::bad_alloc: nothing has changed.
+void wait_in_table(joint& j, entry* entries, std::size_t count);
+
+/// One look, by a caller that has failed to make progress itself. *Contexts*: thread, foreign kernel thread.
+/// *Switches*: never.
+void look_at_table() noexcept;
+
+/// How many entries there are. RACY.
+[[nodiscard]] std::size_t waiting_entries() noexcept;
+
+} // namespace weft::mpi

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+#include "front/mpi/wait.hpp"
+
+#include "front/mpi/table.hpp"
+#include "weft/blocking.hpp"
+#include "weft/door/caller.hpp"
+#include "weft/door/deadline.hpp"
+#include "weft/door/section.hpp"
+#include "weft/door/workers.hpp"
+#include "weft/thread.hpp"
+
+#include <new>
+#include <system_error>
+#include <vector>
+
+namespace weft::mpi {
+namespace {
+
+// A test in place is much cheaper than to be suspended, if nobody else wants the worker.
+constexpr int tests_in_place = 16;
+
+// Where callers take turns, nobody may wait in the engine: the turn would be his meanwhile.
+template <class Look>
+int look_again_and_again(Look look) {
+  constexpr std::int64_t pause = 20'000;
+  for (;;) {
+    int flag = 0;
+    const int code = [&] {
+      const engine_section in;
+      return look(flag);
+    }();
+    if (code != MPI_SUCCESS || flag != 0)
+      return code;
+    door::block_for(pause);
+  }
+}
+
+// True: it is over, with `code`.
+template <class Look>
+bool is_over_in_place(Look look, int& code) {
+  for (int i = 0; i < tests_in_place; ++i) {
+    int flag = 0;
+    {
+      const engine_section in;
+      code = look(flag);
+    }
+    if (code != MPI_SUCCESS || flag != 0)
+      return true;
+    if (door::others_are_ready_here())
+      return false;
+  }
+  return false;
+}
+
+// Completions of one request leave the field of errors alone.
+void hand_over(const MPI_Status& from, MPI_Status* to) noexcept {
+  if (to == MPI_STATUS_IGNORE)
+    return;
+  const int kept = to->MPI_ERROR;
+  *to = from;
+  to->MPI_ERROR = kept;
+}
+
+} // namespace
+
+bool can_be_suspended() noexcept {
+  const door::runtime_section in;
+  return door::who() == door::caller::thread && !is_in_look();
+}
+
+int raise(MPI_Comm comm, int code) {
+  if (code == MPI_SUCCESS)
+    return code;
+  const engine_section in;
+  PMPI_Comm_call_errhandler(comm != MPI_COMM_NULL ? comm : MPI_COMM_WORLD, code);
+  return code;
+}
+
+int wait_for(MPI_Request& request, MPI_Status* status, MPI_Comm comm) {
+  const auto test = [&](int& flag) { return PMPI_Test(&request, &flag, status); };
+  if (!can_be_suspended()) {
+    if (!engine_is_shared())
+      return look_again_and_again(test);
+    const engine_section in;
+    return PMPI_Wait(&request, status);
+  }
+  int code = MPI_SUCCESS;
+  if (is_over_in_place(test, code))
+    return code;
+  joint j;
+  entry e;
+  e.request = request;
+  wait_in_table(j, &e, 1); // SWITCH: may resume on another worker
+  request = e.request;
+  hand_over(e.status, status);
+  return raise(comm, e.code);
+}
+
+namespace {
+
+// Those of `requests` that are not through, tested once. False: an error was found, and MPI_Waitall is to be
+// told.
+bool test_each(int count, MPI_Request* requests, MPI_Status* statuses, std::vector<int>& open, bool& failed) {
+  for (int i = 0; i < count; ++i) {
+    MPI_Status own{};
+    MPI_Status* const status = statuses != MPI_STATUSES_IGNORE ? &statuses[i] : &own;
+    int flag = 0;
+    const engine_section in;
+    const int code = PMPI_Test(&requests[i], &flag, status);
+    if (statuses != MPI_STATUSES_IGNORE)
+      status->MPI_ERROR = code;
+    failed = failed || code != MPI_SUCCESS;
+    if (code == MPI_SUCCESS && flag == 0)
+      open.push_back(i);
+  }
+  return !failed;
+}
+
+} // namespace
+
+// Each request by itself: MPICH 4.0.2's Testall aborts on persistent collectives that have been started.
+int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses) {
+  if (count <= 0 || !can_be_suspended()) {
+    if (count > 0 && !engine_is_shared())
+      return look_again_and_again([=](int& flag) { return PMPI_Testall(count, requests, &flag, statuses); });
+    const engine_section in;
+    return PMPI_Waitall(count, requests, statuses);
+  }
+  std::vector<int> open;
+  bool failed = false;
+  test_each(count, requests, statuses, open, failed);
+  if (!open.empty()) {
+    joint j;
+    std::vector<entry> entries(open.size());
+    for (std::size_t i = 0; i < open.size(); ++i)
+      entries[i].request = requests[open[i]];
+    wait_in_table(j, entries.data(), entries.size()); // SWITCH: may resume on another worker
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      const entry& e = entries[i];
+      requests[open[i]] = e.request;
+      failed = failed || e.code != MPI_SUCCESS;
+      if (statuses == MPI_STATUSES_IGNORE)
+        continue;
+      statuses[open[i]] = e.status;
+      statuses[open[i]].MPI_ERROR = e.code;
+    }
+  }
+  return failed ? raise(MPI_COMM_NULL, MPI_ERR_IN_STATUS) : MPI_SUCCESS;
+}
+
+int wait_until_asked(int (*ask)(void* with, int& flag), void* with) {
+  const auto look = [=](int& flag) { return ask(with, flag); };
+  if (!can_be_suspended())
+    return look_again_and_again(look);
+  int code = MPI_SUCCESS;
+  if (is_over_in_place(look, code))
+    return code;
+  struct question {
+    int (*ask)(void*, int&);
+    void* with;
+  } q{ask, with};
+  joint j;
+  entry e;
+  e.with = &q;
+  e.ask = [](entry& self) {
+    int flag = 0;
+    const question& asked = *static_cast<question*>(self.with);
+    self.code = asked.ask(asked.with, flag);
+    return flag != 0 || self.code != MPI_SUCCESS;
+  };
+  wait_in_table(j, &e, 1); // SWITCH: may resume on another worker
+  return e.code;           // the engine has called a handler, or that of MPI_COMM_WORLD where we stand in
+}
+
+int call_elsewhere(int (*call)(void* with), void* with) {
+  const auto in_engine = [=] {
+    const engine_section in;
+    return call(with);
+  };
+  if (!can_be_suspended())
+    return in_engine();
+  try {
+    return weft::blocking(in_engine);  // SWITCH: may resume on another worker
+  } catch (const std::system_error&) { // no spare thread
+  } catch (const std::bad_alloc&) {
+  }
+  return in_engine();
+}
+
+void let_others_progress() {
+  if (!can_be_suspended())
+    return;
+  look_at_table();
+  weft::this_thread::yield(); // SWITCH: may resume on another worker
+}
+
+} // namespace weft::mpi

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// How the caller waits: a thread is suspended in the table, a kernel thread of the program's waits in MPI.
+#pragma once
+
+#include "front/mpi/engine.hpp"
+
+#include <type_traits>
+
+namespace weft::mpi {
+
+/// Whether the caller can be suspended: a thread of Weft, main() included if it is one, outside of a look.
+[[nodiscard]] bool can_be_suspended() noexcept;
+
+/// MPI_Wait of a request that the layer or the program has. `comm`: whose error handler is called for an
+/// error that was found in the table; MPI_COMM_NULL: that of MPI_COMM_WORLD. *Contexts*: thread, foreign
+/// kernel thread. *Switches*: may. Returns an MPI code, as all of these.
+int wait_for(MPI_Request& request, MPI_Status* status, MPI_Comm comm);
+int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses);
+
+/// Until `ask(flag)` returns an error or sets `flag`. It calls PMPI and neither waits nor switches.
+int wait_until_asked(int (*ask)(void* with, int& flag), void* with);
+template <class Ask>
+int wait_until(Ask ask) {
+  return wait_until_asked([](void* with, int& flag) { return (*static_cast<Ask*>(with))(flag); }, &ask);
+}
+
+/// A call that has no twin: blocks a spare kernel thread in place of the worker. *Errors*: where there is
+/// none the worker waits.
+int call_elsewhere(int (*call)(void* with), void* with);
+template <class Call>
+int elsewhere(Call call) {
+  return call_elsewhere([](void* with) { return (*static_cast<Call*>(with))(); }, &call);
+}
+
+/// After a test or a probe that has found nothing: others get a chance.
+void let_others_progress();
+
+/// As the engine would report an error of a communicator's: its handler is called. Returns `code`.
+int raise(MPI_Comm comm, int code);
+
+} // namespace weft::mpi
