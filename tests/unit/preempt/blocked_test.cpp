@@ -52,7 +52,6 @@ class blocked : public ::testing::TestWithParam<std::tuple<preemption, sched::ar
   [[nodiscard]] std::size_t let_go() const {
     return preempt::counts().workers_let_go - before_.workers_let_go;
   }
-  [[nodiscard]] std::size_t failed() const { return preempt::counts().calls_failed - before_.calls_failed; }
   static unsigned workers() { return std::get<2>(GetParam()); }
 
  private:
@@ -215,7 +214,6 @@ TEST_P(blocked, a_call_with_a_time_limit_goes_on) {
   });
   polls.join();
   writes.join();
-  EXPECT_EQ(failed(), 0U);
 }
 
 } // namespace

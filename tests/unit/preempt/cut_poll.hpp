@@ -33,7 +33,6 @@ void expect_a_poll_to_go_on(const ticked_runtime& runs, preemption kind, const P
   releases.join();
   EXPECT_EQ(result, 1) << std::strerror(static_cast<int>(-result));
   EXPECT_NE(runs.calls_gone_on_with(), 0U);
-  EXPECT_EQ(runs.calls_failed(), 0U);
 }
 
 } // namespace weft::test

@@ -367,7 +367,6 @@ TEST_P(interrupted_calls, let_the_worker_go_and_end_as_they_should) {
   });
   waits.join();
   releases.join();
-  EXPECT_EQ(runtime_.calls_failed(), 0U);
   EXPECT_EQ(runtime_.calls_gone_on_with() != 0, call.gone_on_with == by::handler);
 }
 
