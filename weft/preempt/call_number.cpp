@@ -18,7 +18,7 @@ struct way_to_number {
   long number = -1;
 };
 
-_Unwind_Reason_Code look_at(_Unwind_Context* frame, void* argument) noexcept {
+_Unwind_Reason_Code look_for_number(_Unwind_Context* frame, void* argument) noexcept {
   constexpr unsigned frame_of_caller = 3;
   way_to_number& w = *static_cast<way_to_number*>(argument);
   if (w.frames == 0 && _Unwind_GetIP(frame) != w.begin)
@@ -38,7 +38,7 @@ long number_on_stack(const ucontext_t& interrupted) noexcept {
   if (!arch::makes_any_call(pc))
     return -1;
   way_to_number w{pc};
-  _Unwind_Backtrace(&look_at, &w);
+  _Unwind_Backtrace(&look_for_number, &w);
   return w.number >= 0 && w.number < too_large ? w.number : -1;
 }
 
