@@ -139,7 +139,7 @@ WEFT_API pid_t gettid() noexcept {
   return self != nullptr ? own_id() : libc.gettid();
 }
 
-WEFT_API int tgkill(pid_t process, pid_t id, int number) noexcept {
+WEFT_API int tgkill(pid_t process, pid_t id, int number) {
   return is_our_id(id) && process == ::getpid() ? kill_by_id(id, number) : libc.tgkill(process, id, number);
 }
 
