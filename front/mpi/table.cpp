@@ -11,6 +11,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -36,13 +37,6 @@ class table {
   [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.load_relaxed(); }
   [[nodiscard]] std::int64_t patience() const noexcept { return patience_.load_relaxed(); } // relaxed: a hint
 
-  // Reserves room for so many, so that a look allocates nothing.
-  void make_room(std::size_t more) {
-    const std::scoped_lock held(growing_);
-    room_ += more;
-    wanted_room_.store_release(room_);
-  }
-
   int look() noexcept {
     if (waiting() == 0 || looks_.exchange_acq_rel(1) != 0)
       return 0;
@@ -60,14 +54,13 @@ class table {
   }
 
  private:
+  // What arrives while there is no memory for it is taken by a later look.
   void take_inbox() noexcept {
-    const std::size_t room = wanted_room_.load_acquire();
-    if (requests_.capacity() < room) {
-      requests_.reserve(room);
-      owners_.reserve(room);
-      questions_.reserve(room);
-    }
-    for (entry* e = inbox_.exchange_acquire(nullptr); e != nullptr;) {
+    if (arrived_ == nullptr)
+      arrived_ = inbox_.exchange_acquire(nullptr);
+    if (arrived_ == nullptr || !has_room())
+      return;
+    for (entry* e = std::exchange(arrived_, nullptr); e != nullptr;) {
       entry* const next = e->next;
       if (e->ask != nullptr) {
         questions_.push_back(e);
@@ -76,6 +69,22 @@ class table {
         owners_.push_back(e);
       }
       e = next;
+    }
+  }
+
+  // Whether each list can take all that is waited for, `arrived_` included, which was counted before it came.
+  bool has_room() noexcept {
+    const std::size_t wanted = waiting();
+    if (questions_.capacity() >= wanted) // the last that grows
+      return true;
+    try {
+      const std::size_t room = std::max(wanted, 2 * questions_.capacity());
+      requests_.reserve(room);
+      owners_.reserve(room);
+      questions_.reserve(room);
+      return true;
+    } catch (const std::bad_alloc&) {
+      return false;
     }
   }
 
@@ -153,14 +162,12 @@ class table {
   door::atomic<std::size_t> waiting_{0};
   door::atomic<std::int64_t> patience_{least_patience};
   door::atomic<std::uint32_t> looks_{0}; // whoever has set it owns what is below
+  entry* arrived_ = nullptr; // taken from the inbox, not yet in the lists
   std::vector<MPI_Request> requests_;
   std::vector<entry*> owners_, questions_;
   std::size_t turn_ = 0; // where the next batch begins
   int which_[batch];
   MPI_Status statuses_[batch];
-  std::mutex growing_; // of `room_`
-  std::size_t room_ = 0;
-  door::atomic<std::size_t> wanted_room_{0};
 };
 
 table& of_process() noexcept {
@@ -200,7 +207,6 @@ void wait_in_table(joint& j, entry* entries, std::size_t count) {
   table& t = of_process();
   worker_group& g = door::group_here();
   serve(g);
-  t.make_room(count);
   j.left.store_relaxed(static_cast<int>(count)); // relaxed: published with the entries
   for (std::size_t i = 0; i < count; ++i) {
     entries[i].of = &j;
@@ -220,10 +226,6 @@ void wait_in_table(joint& j, entry* entries, std::size_t count) {
 
 void look_at_table() noexcept {
   of_process().look();
-}
-
-std::size_t waiting_entries() noexcept {
-  return of_process().waiting();
 }
 
 } // namespace weft::mpi

@@ -40,7 +40,4 @@ void wait_in_table(joint& j, entry* entries, std::size_t count);
 /// *Switches*: never.
 void look_at_table() noexcept;
 
-/// How many entries there are. RACY.
-[[nodiscard]] std::size_t waiting_entries() noexcept;
-
 } // namespace weft::mpi
