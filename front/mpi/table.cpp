@@ -162,7 +162,7 @@ class table {
   door::atomic<std::size_t> waiting_{0};
   door::atomic<std::int64_t> patience_{least_patience};
   door::atomic<std::uint32_t> looks_{0}; // whoever has set it owns what is below
-  entry* arrived_ = nullptr; // taken from the inbox, not yet in the lists
+  entry* arrived_ = nullptr;             // taken from the inbox, not yet in the lists
   std::vector<MPI_Request> requests_;
   std::vector<entry*> owners_, questions_;
   std::size_t turn_ = 0; // where the next batch begins

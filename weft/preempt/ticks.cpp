@@ -364,8 +364,11 @@ class monitor final : public sched::ticker {
     // Who waits in the kernel does so again: looks follow each other more closely until so many found nobody.
     constexpr unsigned looks_until_calm = 50;
     unsigned calm = looks_until_calm;
-    while (ending_.load_acquire() == 0) {
+    for (;;) {
+      // Before `ending_`: who ends it writes that first, then changes the word, so no sleep below misses it.
       const std::uint32_t changes = changes_.load_seq_cst();
+      if (ending_.load_acquire() != 0) // pairs with the release in stop()
+        break;
       if (user_mode::live().load_relaxed() == 0) {
         end_timers();
         if (may_rest()) {

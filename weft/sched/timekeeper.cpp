@@ -115,8 +115,11 @@ class keeper {
     ::prctl(PR_SET_TIMERSLACK, 1UL);
     static_cast<void>(os::ask_for_short_slices(100'000)); // the least there is; it works for microseconds
     unsigned times_due = 0;
-    while (ending_.load_acquire() == 0) {
+    for (;;) {
+      // Before `ending_`: who ends it writes that first, then changes the word: no sleep misses it.
       const std::uint32_t changes = changes_.load_seq_cst();
+      if (ending_.load_acquire() != 0) // pairs with the release in leave_group()
+        break;
       sleeps_until_.store_relaxed(no_deadline);
       base::full_fence(); // (T2) pairs with (T1)
       look l{os::now_ns(), times_due};
