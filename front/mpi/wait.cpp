@@ -98,9 +98,9 @@ int wait_for(MPI_Request& request, MPI_Status* status, MPI_Comm comm) {
 
 namespace {
 
-// Those of `requests` that are not through, tested once. False: an error was found, and MPI_Waitall is to be
-// told.
-void test_each(int count, MPI_Request* requests, MPI_Status* statuses, std::vector<int>& open, bool& failed) {
+// Tests each once; `open` gets those that are not through. Whether one failed.
+bool test_each(int count, MPI_Request* requests, MPI_Status* statuses, std::vector<int>& open) {
+  bool failed = false;
   for (int i = 0; i < count; ++i) {
     MPI_Status own{};
     MPI_Status* const status = statuses != MPI_STATUSES_IGNORE ? &statuses[i] : &own;
@@ -113,6 +113,7 @@ void test_each(int count, MPI_Request* requests, MPI_Status* statuses, std::vect
     if (code == MPI_SUCCESS && flag == 0)
       open.push_back(i);
   }
+  return failed;
 }
 
 } // namespace
@@ -126,8 +127,7 @@ int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses) {
     return PMPI_Waitall(count, requests, statuses);
   }
   std::vector<int> open;
-  bool failed = false;
-  test_each(count, requests, statuses, open, failed);
+  bool failed = test_each(count, requests, statuses, open);
   if (!open.empty()) {
     joint j;
     std::vector<entry> entries(open.size());
