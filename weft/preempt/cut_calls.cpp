@@ -12,7 +12,7 @@
 #include "weft/os/timespec.hpp"
 #include "weft/preempt/call_number.hpp"
 #include "weft/preempt/cut_transfers.hpp"
-#include "weft/sched/ticker.hpp"
+#include "weft/workers/ticker.hpp"
 
 namespace weft::preempt {
 namespace {
@@ -173,10 +173,9 @@ namespace {
 
 // Whether the call is still the one that the monitor saw, and not a later one like it: the thread has
 // computed no more than it takes to get here.
-bool is_that_call(const returned_call& c, const told_call& told) noexcept {
-  constexpr int caller = 0;
+bool is_that_call(const returned_call& c, const told_call& told, std::int64_t computed_ns) noexcept {
   return told.number != 0 && told.first == c.arguments[0] && (c.number == -1 || c.number == told.number) &&
-         os::cpu_time_ns(caller) - told.cpu_ns < sched::silence::cost_of_tick;
+         computed_ns < sched::silence::cost_of_tick;
 }
 
 } // namespace
@@ -185,9 +184,12 @@ std::optional<cut_call> cut_short(const ucontext_t& interrupted, const told_call
   std::optional<returned_call> c = arch::call_returned(interrupted);
   if (!c)
     return std::nullopt;
+  // Before the walk for the number, which may take longer than all of the tick.
+  constexpr int caller = 0;
+  const std::int64_t computed_ns = told.number != 0 ? os::cpu_time_ns(caller) - told.cpu_ns : 0;
   if (c->number == -1 && (c->result == -EINTR || c->result > 0))
     c->number = number_on_stack(interrupted);
-  const bool is_the_told = is_that_call(*c, told);
+  const bool is_the_told = is_that_call(*c, told, computed_ns);
   if (is_the_told)
     c->number = told.number;
   // Another one has begun since the monitor looked.
