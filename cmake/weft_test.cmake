@@ -64,7 +64,7 @@ function(weft_unit_test room)
   if(NOT sources)
     return()
   endif()
-  set(needs_runtime unit technique sched sync compose io preempt runtime api door)
+  set(needs_runtime unit technique events workers view simulator carrier sched arrange sync compose io preempt runtime api door)
   if(room IN_LIST needs_runtime)
     set(shards "")
     if(room STREQUAL "technique") # each technique, kind, pool and number of workers

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "weft/sched/inherited.hpp"
+#include "weft/carrier/inherited.hpp"
 #include "weft/sched/inline_call.hpp"
 #include "weft/sched/join.hpp"
 #include "weft/sched/switch.hpp"

@@ -4,12 +4,12 @@
 // weft::scheduler_of a type with next().
 #pragma once
 
-#include "weft/sched/group.hpp"
-#include "weft/sched/packing.hpp"
-#include "weft/sched/pool.hpp"
-#include "weft/sched/priority.hpp"
-#include "weft/sched/scheduler.hpp"
-#include "weft/sched/stacked.hpp"
+#include "weft/arrange/packing.hpp"
+#include "weft/arrange/priority.hpp"
+#include "weft/workers/group.hpp"
+#include "weft/workers/pool.hpp"
+#include "weft/workers/scheduler.hpp"
+#include "weft/workers/stacked.hpp"
 
 namespace weft {
 

@@ -4,9 +4,9 @@
 #pragma once
 
 #include "weft/base/export.hpp"
+#include "weft/carrier/user_mode.hpp"
 #include "weft/preempt/ticks.hpp"
 #include "weft/preempt/watchdog.hpp"
-#include "weft/sched/user_mode.hpp"
 
 namespace weft {
 

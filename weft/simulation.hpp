@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "weft/sched/simulation.hpp"
+#include "weft/simulator/simulation.hpp"
 
 namespace weft::simulation {
 

@@ -2,7 +2,7 @@
 // Waiting for a group. The last member's decrement happens under the lock, and the destructor takes that lock
 // before it lets the group go: so nobody touches the group after it, whoever was let go destroys it.
 #include "weft/task_group.hpp"
-#include "weft/sched/runtime_section.hpp"
+#include "weft/carrier/runtime_section.hpp"
 
 #include <mutex>
 #include <utility>

@@ -7,7 +7,7 @@
 
 #include "weft/base/export.hpp"
 #include "weft/base/spin_lock.hpp"
-#include "weft/sched/inherited.hpp"
+#include "weft/carrier/inherited.hpp"
 #include "weft/sync/wait_queue.hpp"
 #include "weft/thread.hpp"
 

@@ -6,13 +6,13 @@
 
 #include "weft/base/assert.hpp"
 #include "weft/base/refuse.hpp"
+#include "weft/carrier/user_mode.hpp"
 #include "weft/memory/overflow.hpp"
 #include "weft/memory/stack_options.hpp"
 #include "weft/os/signal.hpp"
 #include "weft/preempt/preparation.hpp"
 #include "weft/runtime/runtime.hpp"
 #include "weft/sched/default_group.hpp"
-#include "weft/sched/user_mode.hpp"
 #include "weft/unit/extension.hpp"
 
 namespace weft {

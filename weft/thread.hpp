@@ -14,14 +14,14 @@
 #include <system_error>
 #include <utility>
 
+#include "weft/arrange/priority.hpp"
 #include "weft/base/export.hpp"
+#include "weft/carrier/user_mode.hpp"
 #include "weft/closure.hpp"
 #include "weft/pool.hpp"
 #include "weft/sched/join.hpp"
-#include "weft/sched/priority.hpp"
 #include "weft/sched/requests.hpp"
 #include "weft/sched/switch.hpp"
-#include "weft/sched/user_mode.hpp"
 #include "weft/sync/waiter.hpp"
 #include "weft/unit/extension.hpp"
 

@@ -5,9 +5,9 @@
 
 #include <system_error>
 
-#include "weft/sched/runtime_section.hpp"
-#include "weft/sched/worker.hpp"
+#include "weft/carrier/runtime_section.hpp"
 #include "weft/unit/extension.hpp"
+#include "weft/workers/worker.hpp"
 
 namespace weft {
 

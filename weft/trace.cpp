@@ -6,8 +6,8 @@
 
 #include "weft/runtime/runtime.hpp"
 #include "weft/sched/default_group.hpp"
-#include "weft/sched/group.hpp"
 #include "weft/trace/session.hpp"
+#include "weft/workers/group.hpp"
 
 namespace weft::trace {
 void start(std::string path) {

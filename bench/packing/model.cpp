@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A MODEL, not a measurement: N equal threads on n workers of a machine that has that many cores, event by
-// event, with the very rules that the schedulers use (weft/sched/packing_rules.hpp). For sizes that the
+// event, with the very rules that the schedulers use (weft/arrange/packing_rules.hpp). For sizes that the
 // machine at hand cannot hold. It knows no caches, no memory bandwidth and no other processes; a switch costs
 // what --switch says, a tick comes --late after it was due, and the threads of a region vary by --noise.
 // Prints CSV: how much longer a region takes than N * T / n, in percent, averaged over regions.
@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "weft/sched/packing_rules.hpp"
+#include "weft/arrange/packing_rules.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <unordered_map>
 
-#include "weft/sched/simulation.hpp"
+#include "weft/simulator/simulation.hpp"
 
 namespace weft::scaling {
 namespace {

@@ -20,7 +20,7 @@
 #include "front/abt/object.hpp"
 #include "tests/fault/fail_each.hpp"
 #include "units.hpp"
-#include "weft/sched/worker.hpp"
+#include "weft/workers/worker.hpp"
 
 namespace abt_test {
 

@@ -11,8 +11,8 @@
 #include "units.hpp"
 #include "user_defs.hpp"
 #include "weft/arch/arch.hpp"
-#include "weft/sched/worker.hpp"
 #include "weft/technique/called.hpp"
+#include "weft/workers/worker.hpp"
 
 namespace abt_test {
 namespace {

@@ -11,10 +11,10 @@
 
 #include "tests/conformance/policies.hpp"
 #include "tests/unit/kernel_thread_count.hpp"
+#include "weft/arrange/priority.hpp"
 #include "weft/preempt/preparation.hpp"
 #include "weft/preemption.hpp"
 #include "weft/runtime.hpp"
-#include "weft/sched/priority.hpp"
 
 namespace weft::conformance {
 namespace {

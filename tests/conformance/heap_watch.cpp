@@ -11,8 +11,8 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "weft/sched/user_mode.hpp"
-#include "weft/sched/worker.hpp"
+#include "weft/carrier/user_mode.hpp"
+#include "weft/workers/worker.hpp"
 
 namespace {
 

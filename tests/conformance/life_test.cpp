@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "tests/conformance/cell.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/carrier/user_mode.hpp"
 #include "weft/thread_specific.hpp"
 
 namespace weft::conformance {

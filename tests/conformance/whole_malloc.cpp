@@ -3,8 +3,8 @@
 // its worker what libc keeps for a kernel thread, malloc's small blocks among it, so by the guide it may not
 // allocate; the cases of the suite, written for every kind, do. Threads of other kinds are preempted in here.
 
-#include "weft/sched/inherited.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/carrier/inherited.hpp"
+#include "weft/carrier/user_mode.hpp"
 
 namespace {
 

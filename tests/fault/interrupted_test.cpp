@@ -21,9 +21,9 @@
 #include "tests/fault/interrupting.hpp"
 #include "weft/compose.hpp"
 #include "weft/compose/kernel_threads.hpp"
-#include "weft/sched/group.hpp"
 #include "weft/trace.hpp"
 #include "weft/weft.hpp"
+#include "weft/workers/group.hpp"
 
 namespace {
 

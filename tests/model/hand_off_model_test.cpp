@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // How workers go from one kernel thread to another, and threads come back to theirs: the shipped
-// weft/sched/carrier.cpp and user_mode.cpp under the checker, with ticks at any point of user mode.
+// weft/carrier/carrier.cpp and user_mode.cpp under the checker, with ticks at any point of user mode.
 #include "tests/model/checker/model.hpp"
 #include "tests/model/expect.hpp"
 #include "tests/model/mutations.hpp"
 #include "tests/model/runtime/machine.hpp"
 
-#include "weft/sched/leaving.hpp"
+#include "weft/carrier/leaving.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ticks against the way into the runtime and out of it (weft/sched/user_mode.cpp): the handler runs between
+// Ticks against the way into the runtime and out of it (weft/carrier/user_mode.cpp): the handler runs between
 // any two operations of the thread that it interrupts. A tick makes the thread leave, at once or when it
 // leaves the runtime; none is forgotten, and a thread is never in two places.
 #include "tests/model/checker/model.hpp"

@@ -14,10 +14,10 @@
 #include <mutex>
 #include <thread>
 
+#include "weft/events/event_source.hpp"
 #include "weft/sched/default_group.hpp"
-#include "weft/sched/event_source.hpp"
-#include "weft/sched/group.hpp"
 #include "weft/weft.hpp"
+#include "weft/workers/group.hpp"
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "weft/sched/inspection.hpp"
+#include "weft/view/inspection.hpp"
 
 namespace weft::tool {
 namespace {

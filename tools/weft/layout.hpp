@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table weft_debug_layout of a process (weft/sched/inspection.hpp), read from outside.
+// The table weft_debug_layout of a process (weft/view/inspection.hpp), read from outside.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Who stands in for the kernel while a program is simulated (weft/sched/simulation.hpp): the code that would
-// block, sleep or give its CPU away asks here first. Without a simulation that is one load and a branch
+// Who stands in for the kernel while a program is simulated (weft/simulator/simulation.hpp): the code that
+// would block, sleep or give its CPU away asks here first. Without a simulation that is one load and a branch
 // before a system call.
 #pragma once
 

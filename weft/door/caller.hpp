@@ -4,7 +4,7 @@
 #pragma once
 
 #include "weft/door/deadline.hpp"
-#include "weft/sched/worker.hpp"
+#include "weft/workers/worker.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -4,8 +4,8 @@
 // a moment that is past gives one that has passed, one that is too far away the last there is.
 #pragma once
 
+#include "weft/events/timer_queue.hpp"
 #include "weft/os/clock.hpp"
-#include "weft/sched/timer_queue.hpp"
 
 #include <cstdint>
 #include <ctime>

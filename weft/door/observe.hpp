@@ -23,7 +23,7 @@ using ready_observer = void (*)(descriptor& u) noexcept;
 /// then note_made(), note_ready(). Relaxed: only tells whom to ask. *Contexts*: any. *Switches*: never.
 /// *Errors*: none.
 [[nodiscard]] inline bool units_are_watched() noexcept {
-  return sched::units_watched.load_relaxed() != 0;
+  return sched::listeners_to_units.load_relaxed() != 0;
 }
 /// For recordings: what the caller, wherever it runs, has done to a unit. *Contexts*: in the runtime.
 /// *Switches*: never. *Errors*: none.
@@ -40,7 +40,7 @@ inline void note_ready(const descriptor& u) noexcept {
 inline void set_observers(event_observer of_events, ready_observer of_ready, bool on) noexcept {
   sched::observe.store(of_events, std::memory_order_release);
   sched::observe_ready.store(on ? of_ready : nullptr, std::memory_order_release);
-  sched::set_watched(sched::tool_watches, on);
+  sched::set_listening(sched::tool_listens, on);
 }
 /// Whether `w` tells of what it does, from its next look at its scheduler on. *Contexts*, *Switches*,
 /// *Errors*: as set_observers(); any caller.

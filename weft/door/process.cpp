@@ -7,7 +7,7 @@
 #include "weft/memory/stack_options.hpp"
 #include "weft/preempt/preparation.hpp"
 #include "weft/runtime/runtime.hpp"
-#include "weft/sched/group.hpp"
+#include "weft/workers/group.hpp"
 
 namespace weft::door {
 

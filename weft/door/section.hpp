@@ -8,7 +8,7 @@
 // to be fast with needs no section: on a preemptible thread it finds nothing.
 #pragma once
 
-#include "weft/sched/user_mode.hpp"
+#include "weft/carrier/user_mode.hpp"
 
 namespace weft::door {
 

@@ -4,13 +4,13 @@
 
 #include "weft/base/atomic.hpp"
 #include "weft/base/knob.hpp"
+#include "weft/carrier/runtime_section.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/os/kernel_thread.hpp"
-#include "weft/sched/group.hpp"
-#include "weft/sched/runtime_section.hpp"
-#include "weft/sched/simulation.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/simulator/simulation.hpp"
+#include "weft/workers/group.hpp"
 
 #include <cerrno>
 #include <climits>

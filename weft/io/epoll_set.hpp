@@ -2,8 +2,8 @@
 // An epoll instance and the bell with which its sleeper is called: what every event source sleeps in.
 #pragma once
 
+#include "weft/events/timer_queue.hpp"
 #include "weft/os/doorbell.hpp"
-#include "weft/sched/timer_queue.hpp"
 
 #include <cstdint>
 #include <sys/epoll.h>

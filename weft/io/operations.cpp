@@ -2,6 +2,7 @@
 // The public calls: each makes a request of its parameters and an error of the result.
 #include "weft/io/operations.hpp"
 
+#include "weft/carrier/runtime_section.hpp"
 #include "weft/io/descriptor_table.hpp"
 #include "weft/io/left_errors.hpp"
 #include "weft/io/outside.hpp"
@@ -9,8 +10,7 @@
 #include "weft/io/rest.hpp"
 #include "weft/io/source.hpp"
 #include "weft/os/interruptible.hpp"
-#include "weft/sched/group.hpp"
-#include "weft/sched/runtime_section.hpp"
+#include "weft/workers/group.hpp"
 
 #include <cerrno>
 #include <new>

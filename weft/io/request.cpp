@@ -16,7 +16,7 @@
 
 namespace weft::io {
 
-// By these numbers `weft ps` names calls: weft/sched/inspection.cpp.
+// By these numbers `weft ps` names calls: weft/view/inspection.cpp.
 static_assert(static_cast<int>(operation::read) == 0 && static_cast<int>(operation::write) == 1 &&
               static_cast<int>(operation::receive) == 2 && static_cast<int>(operation::send) == 3 &&
               static_cast<int>(operation::accept) == 4 && static_cast<int>(operation::connect) == 5 &&

@@ -3,8 +3,8 @@
 
 #include "weft/io/left_errors.hpp"
 #include "weft/os/clock.hpp"
-#include "weft/sched/worker.hpp"
 #include "weft/sync/sleep.hpp"
+#include "weft/workers/worker.hpp"
 
 #include <algorithm>
 #include <netinet/in.h>

@@ -4,7 +4,7 @@
 #include "weft/base/knob.hpp"
 #include "weft/io/epoll_source.hpp"
 #include "weft/io/uring.hpp"
-#include "weft/sched/group.hpp"
+#include "weft/workers/group.hpp"
 
 #include <atomic>
 

@@ -3,9 +3,9 @@
 // at run time (WEFT_IO, runtime::options::io); one a group, made at the first call of one of its threads.
 #pragma once
 
+#include "weft/events/event_source.hpp"
 #include "weft/io/limit.hpp"
 #include "weft/io/request.hpp"
-#include "weft/sched/event_source.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -13,8 +13,8 @@
 #include "weft/os/clock.hpp"
 #include "weft/os/fault.hpp"
 #include "weft/os/interruptible.hpp"
-#include "weft/sched/simulation.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/simulator/simulation.hpp"
 #include "weft/sync/wait_queue.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where `weft ps` and the gdb commands find slabs, stacks and free lists from outside: offsets of what is
-// private otherwise. The table they read is sched/inspection.cpp.
+// private otherwise. The table they read is view/inspection.cpp.
 #pragma once
 
 #include "weft/memory/object_cache.hpp"

@@ -18,6 +18,7 @@
 #include "weft/base/immortal.hpp"
 #include "weft/base/knob.hpp"
 #include "weft/base/spin_lock.hpp"
+#include "weft/carrier/user_mode.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/os/guarded_stack.hpp"
@@ -26,8 +27,7 @@
 #include "weft/preempt/creator.hpp"
 #include "weft/preempt/made_blocks.hpp"
 #include "weft/preempt/spares.hpp"
-#include "weft/sched/group.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/workers/group.hpp"
 
 extern "C" {
 // glibc 2.35: where a kernel thread's area for restartable sequences stands, from the thread pointer.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Kernel threads that do nothing but lend their thread-local storage to threads that are preempted
-// (sched/user_mode.hpp): what malloc, stdio, recursive locks, exceptions and `thread_local` keep per kernel
+// (carrier/user_mode.hpp): what malloc, stdio, recursive locks, exceptions and `thread_local` keep per kernel
 // thread then stays with the thread that was interrupted in their midst.
 #pragma once
 

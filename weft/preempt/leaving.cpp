@@ -6,12 +6,12 @@
 
 #include "weft/base/assert.hpp"
 #include "weft/base/immortal.hpp"
+#include "weft/carrier/leaving.hpp"
+#include "weft/carrier/user_mode.hpp"
 #include "weft/preempt/preparation.hpp"
 #include "weft/preempt/spares.hpp"
 #include "weft/preempt/stuck.hpp"
 #include "weft/preempt/user_code.hpp"
-#include "weft/sched/leaving.hpp"
-#include "weft/sched/user_mode.hpp"
 
 namespace weft::preempt {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who sees to it that cooperative threads which wait in the kernel leave their workers (sched/leaving.hpp):
+// Who sees to it that cooperative threads which wait in the kernel leave their workers (carrier/leaving.hpp):
 // the monitor, which finds them, and spare kernel threads for the workers.
 #pragma once
 

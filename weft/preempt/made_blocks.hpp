@@ -7,7 +7,7 @@
 #include <cstddef>
 
 #include "weft/base/export.hpp"
-#include "weft/sched/tls_block.hpp"
+#include "weft/carrier/tls_block.hpp"
 
 namespace weft::preempt {
 

@@ -8,6 +8,7 @@
 #include "weft/arch/user_mode.hpp"
 #include "weft/base/immortal.hpp"
 #include "weft/base/refuse.hpp"
+#include "weft/carrier/leaving.hpp"
 #include "weft/memory/annotate.hpp"
 #include "weft/preempt/creator.hpp"
 #include "weft/preempt/donors.hpp"
@@ -16,10 +17,9 @@
 #include "weft/preempt/spares.hpp"
 #include "weft/preempt/ticks.hpp"
 #include "weft/preempt/user_code.hpp"
-#include "weft/sched/leaving.hpp"
-#include "weft/sched/simulation.hpp"
 #include "weft/sched/timekeeper.hpp"
-#include "weft/sched/worker.hpp"
+#include "weft/simulator/simulation.hpp"
+#include "weft/workers/worker.hpp"
 
 namespace weft::preempt {
 namespace {

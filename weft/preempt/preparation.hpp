@@ -5,11 +5,11 @@
 #include <cstddef>
 
 #include "weft/base/export.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/carrier/user_mode.hpp"
 
 namespace weft::preempt {
 
-// Stands where a preemptible thread is made, until it is attached (sched/user_mode.hpp), which may switch:
+// Stands where a preemptible thread is made, until it is attached (carrier/user_mode.hpp), which may switch:
 // what it needs is there, and stop() leaves it. Starts the monitor, takes the signal, and has donors for the
 // workers there are. Contexts: thread, foreign kernel thread; in the runtime. Switches: never. Errors:
 // std::system_error: not_supported where preemption is not ported or the kernel does not let programs set

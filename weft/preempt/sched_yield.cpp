@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "weft/base/virtual_kernel.hpp"
-#include "weft/sched/leaving.hpp"
-#include "weft/sched/switch.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/carrier/leaving.hpp"
+#include "weft/carrier/loop.hpp"
+#include "weft/carrier/user_mode.hpp"
 
 namespace {
 

@@ -8,9 +8,9 @@
 #include <atomic>
 
 #include "weft/arch/user_mode.hpp"
+#include "weft/carrier/carrier.hpp"
+#include "weft/carrier/user_mode.hpp"
 #include "weft/os/kernel_thread.hpp"
-#include "weft/sched/carrier.hpp"
-#include "weft/sched/user_mode.hpp"
 
 namespace weft::preempt {
 namespace {

@@ -18,11 +18,11 @@
 #include "weft/base/immortal.hpp"
 #include "weft/base/knob.hpp"
 #include "weft/base/spin_lock.hpp"
+#include "weft/carrier/carrier.hpp"
 #include "weft/memory/overflow.hpp"
 #include "weft/os/kernel_thread.hpp"
 #include "weft/os/own_heap.hpp"
 #include "weft/preempt/creator.hpp"
-#include "weft/sched/carrier.hpp"
 
 namespace weft::preempt {
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Spare kernel threads for workers whose own one is held captive by a thread that was preempted on it
-// (preemption::own_kernel_thread, sched/carrier.hpp), and the kernel thread that makes more of them: the
+// (preemption::own_kernel_thread, carrier/carrier.hpp), and the kernel thread that makes more of them: the
 // handler of ticks, which finds that there is none, cannot.
 #pragma once
 
 #include <cstddef>
 
 #include "weft/base/export.hpp"
-#include "weft/sched/carrier.hpp"
+#include "weft/carrier/carrier.hpp"
 
 namespace weft::preempt {
 

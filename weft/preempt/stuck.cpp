@@ -11,13 +11,13 @@
 #include <optional>
 
 #include "weft/arch/user_mode.hpp"
+#include "weft/carrier/leaving.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/task_file.hpp"
 #include "weft/preempt/cut_transfers.hpp"
 #include "weft/preempt/tick_sources.hpp"
 #include "weft/preempt/user_code.hpp"
-#include "weft/sched/group.hpp"
-#include "weft/sched/leaving.hpp"
+#include "weft/workers/group.hpp"
 
 namespace weft::preempt {
 namespace {

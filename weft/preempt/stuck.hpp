@@ -2,9 +2,9 @@
 // Workers whose cooperative thread waits in the kernel. The monitor looks for workers that neither compute
 // nor sleep, and ticks those that are in a call which goes on after it (cut_calls.hpp). The handler, on the
 // kernel thread of the worker, sees where that stands: a thread in user code leaves the worker
-// (sched/leaving.hpp). What keeps it, a tasklet or the runtime itself, may wait in futex(2) for a lock whose
-// owner was preempted on that worker (malloc has such locks), and neither would go on: then the threads that
-// were preempted there go on alone, one a tick (sched/away.cpp).
+// (carrier/leaving.hpp). What keeps it, a tasklet or the runtime itself, may wait in futex(2) for a lock
+// whose owner was preempted on that worker (malloc has such locks), and neither would go on: then the threads
+// that were preempted there go on alone, one a tick (carrier/away.cpp).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include <ucontext.h>
 
 #include "weft/preempt/cut_calls.hpp"
-#include "weft/sched/worker.hpp"
+#include "weft/workers/worker.hpp"
 
 namespace weft::preempt {
 

@@ -12,6 +12,8 @@
 #include "weft/arch/signal_return.hpp"
 #include "weft/arch/user_mode.hpp"
 #include "weft/base/assert.hpp"
+#include "weft/carrier/leaving.hpp"
+#include "weft/carrier/user_mode.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/kernel_thread.hpp"
 #include "weft/preempt/cut_calls.hpp"
@@ -19,8 +21,6 @@
 #include "weft/preempt/tick_sources.hpp"
 #include "weft/preempt/user_code.hpp"
 #include "weft/preempt/watchdog.hpp"
-#include "weft/sched/leaving.hpp"
-#include "weft/sched/user_mode.hpp"
 
 namespace weft::preempt {
 

@@ -13,11 +13,11 @@
 
 #include "weft/base/assert.hpp"
 #include "weft/base/atomic.hpp"
+#include "weft/carrier/user_mode.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/fault.hpp"
 #include "weft/os/timespec.hpp"
-#include "weft/sched/user_mode.hpp"
-#include "weft/sched/worker.hpp"
+#include "weft/workers/worker.hpp"
 
 namespace weft::preempt {
 namespace {

@@ -22,6 +22,8 @@
 #include "weft/base/immortal.hpp"
 #include "weft/base/knob.hpp"
 #include "weft/base/refuse.hpp"
+#include "weft/carrier/kick.hpp"
+#include "weft/carrier/leaving.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/os/kernel_thread.hpp"
@@ -35,9 +37,7 @@
 #include "weft/preempt/tick_handler.hpp"
 #include "weft/preempt/tick_sources.hpp"
 #include "weft/preempt/watchdog.hpp"
-#include "weft/sched/leaving.hpp"
-#include "weft/sched/priority.hpp"
-#include "weft/sched/ticker.hpp"
+#include "weft/workers/ticker.hpp"
 
 namespace weft::preempt {
 namespace {

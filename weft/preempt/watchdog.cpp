@@ -21,13 +21,13 @@
 #include "weft/base/assert.hpp"
 #include "weft/base/immortal.hpp"
 #include "weft/base/knob.hpp"
+#include "weft/carrier/user_mode.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/os/kernel_thread.hpp"
 #include "weft/os/task_file.hpp"
 #include "weft/preempt/signal_use.hpp"
 #include "weft/preempt/tick_sources.hpp"
-#include "weft/sched/user_mode.hpp"
 #include "weft/unit/extension.hpp"
 
 namespace weft::preempt {

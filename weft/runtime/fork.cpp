@@ -6,15 +6,15 @@
 
 #include <pthread.h>
 
+#include "weft/carrier/leaving.hpp"
+#include "weft/carrier/user_mode.hpp"
 #include "weft/io/fork.hpp"
 #include "weft/memory/fork.hpp"
 #include "weft/os/membarrier.hpp"
 #include "weft/preempt/ticks.hpp"
 #include "weft/runtime/internal.hpp"
 #include "weft/sched/fork.hpp"
-#include "weft/sched/leaving.hpp"
-#include "weft/sched/simulation.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/simulator/simulation.hpp"
 #include "weft/sync/futex.hpp"
 #include "weft/sync/static_guard.hpp"
 #include "weft/sync/wait_table.hpp"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "weft/runtime/guest.hpp"
 
+#include "weft/carrier/leaving.hpp"
 #include "weft/io/source.hpp"
 #include "weft/os/timespec.hpp"
 #include "weft/sched/default_group.hpp"
-#include "weft/sched/group.hpp"
-#include "weft/sched/leaving.hpp"
 #include "weft/sync/waiter.hpp"
+#include "weft/workers/group.hpp"
 
 #include <cerrno>
 #include <sys/epoll.h>

@@ -7,7 +7,7 @@
 
 #include "weft/base/export.hpp"
 #include "weft/io/source.hpp"
-#include "weft/sched/group.hpp"
+#include "weft/workers/group.hpp"
 
 namespace weft::runtime {
 

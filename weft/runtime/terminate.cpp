@@ -8,7 +8,7 @@
 #include "weft/base/assert.hpp"
 #include "weft/memory/overflow.hpp"
 #include "weft/runtime/internal.hpp"
-#include "weft/sched/worker.hpp"
+#include "weft/workers/worker.hpp"
 
 namespace weft::runtime {
 namespace {

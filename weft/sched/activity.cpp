@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "weft/base/assert.hpp"
+#include "weft/carrier/runtime_section.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
-#include "weft/sched/group.hpp"
-#include "weft/sched/runtime_section.hpp"
-#include "weft/sched/ticker.hpp"
-#include "weft/sched/worker.hpp"
+#include "weft/workers/group.hpp"
+#include "weft/workers/ticker.hpp"
+#include "weft/workers/worker.hpp"
 
 namespace weft::sched {
 namespace {
@@ -38,9 +38,6 @@ class stand_in_scheduler final : public scheduler {
 };
 
 } // namespace
-
-constinit std::atomic<ticker*> ticker_of_process{nullptr};
-constinit base::atomic<int> signal_of_ticks{0};
 
 // --- the group ---
 

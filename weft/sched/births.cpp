@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Where new units come from and go to: the slow twins of create() in switch.hpp.
 #include "weft/base/immortal.hpp"
+#include "weft/carrier/runtime_section.hpp"
 #include "weft/sched/default_group.hpp"
-#include "weft/sched/group.hpp"
-#include "weft/sched/runtime_section.hpp"
-#include "weft/sched/simulation.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/simulator/simulation.hpp"
+#include "weft/workers/group.hpp"
 
 namespace weft::sched {
 namespace {

@@ -10,8 +10,8 @@
 
 #include <cstddef>
 
-#include "weft/sched/worker.hpp"
 #include "weft/technique/inline_join.hpp"
+#include "weft/workers/worker.hpp"
 
 namespace weft::sched {
 

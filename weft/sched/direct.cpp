@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "weft/sched/exceptions_kept.hpp"
-#include "weft/sched/runtime_section.hpp"
+#include "weft/carrier/runtime_section.hpp"
+#include "weft/workers/exceptions_kept.hpp"
 
 namespace weft::sched {
 namespace {

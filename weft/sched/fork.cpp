@@ -6,14 +6,15 @@
 
 #include <new>
 
-#include "weft/sched/group.hpp"
-#include "weft/sched/inspection.hpp"
-#include "weft/sched/leaving.hpp"
+#include "weft/carrier/carrier.hpp"
+#include "weft/carrier/leaving.hpp"
+#include "weft/carrier/tls_block.hpp"
+#include "weft/carrier/user_mode_rooms.hpp"
 #include "weft/sched/switch.hpp"
 #include "weft/sched/timekeeper.hpp"
-#include "weft/sched/tls_block.hpp"
-#include "weft/sched/user_mode_rooms.hpp"
 #include "weft/unit/extension.hpp"
+#include "weft/view/inspection.hpp"
+#include "weft/workers/group.hpp"
 
 namespace weft::sched {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Groups of workers: start, grow, shrink, stop.
-#include "weft/sched/group.hpp"
+#include "weft/workers/group.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -11,37 +11,23 @@
 
 #include "weft/base/assert.hpp"
 #include "weft/base/refuse.hpp"
+#include "weft/carrier/carrier.hpp"
+#include "weft/carrier/leaving.hpp"
+#include "weft/carrier/runtime_section.hpp"
 #include "weft/memory/overflow.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
-#include "weft/sched/inspection.hpp"
-#include "weft/sched/leaving.hpp"
-#include "weft/sched/packing.hpp"
-#include "weft/sched/priority.hpp"
-#include "weft/sched/runtime_section.hpp"
-#include "weft/sched/simulation.hpp"
 #include "weft/sched/switch.hpp"
 #include "weft/sched/timekeeper.hpp"
+#include "weft/simulator/simulation.hpp"
 #include "weft/topology/machine.hpp"
 #include "weft/unit/extension.hpp"
+#include "weft/view/inspection.hpp"
 
 namespace weft::sched {
 namespace {
 
 using base::refuse;
-
-// Distances from worker `self` to the others in the order nearest first, and that order.
-std::vector<std::pair<int, std::size_t>> neighbours(std::size_t self, std::size_t workers) {
-  const auto& machine = topology::machine::here();
-  const std::vector<unsigned> ranks = machine.spread(static_cast<unsigned>(workers));
-  std::vector<std::pair<int, std::size_t>> result;
-  for (std::size_t other = 0; other < workers; ++other) {
-    if (other != self)
-      result.emplace_back(static_cast<int>(machine.between(ranks[self], ranks[other])), other);
-  }
-  std::sort(result.begin(), result.end());
-  return result;
-}
 
 } // namespace
 
@@ -60,8 +46,7 @@ group::group(group_options options)
   learn_cpus_allowed();
   const unsigned wanted = options_.workers != 0 ? options_.workers : default_worker_count();
   make_shared_state();
-  if (options_.pools == arrangement::packing)
-    board_ = std::make_unique<packing_board>();
+  board_ = board_for(options_.pools);
   publish_view(); // empty: the first worker may look for the others' timers before it is a member
   if (options_.pools == arrangement::one_pool)
     mains_.push_back(make_main_pool());
@@ -125,66 +110,13 @@ group::~group() {
   end_watching();
 }
 
-std::shared_ptr<pool> group::make_main_pool() const {
-  std::shared_ptr<pool> made;
-  if (steals()) {
-    made = std::make_shared<deque_pool>(this);
-  } else if (options_.pools == arrangement::priorities) {
-    made = std::make_shared<class_pool>(options_.technique);
-  } else if (options_.pools == arrangement::one_pool || options_.pools == arrangement::packing) {
-    made = make_pool(order::fifo, access::mpmc);
-  } else {
-    made = std::make_shared<owned_fifo>();
-  }
-  made->set_default_technique(options_.technique);
-  return made;
-}
-
-std::shared_ptr<scheduler> group::scheduler_for(std::size_t index,
-                                                const std::vector<std::shared_ptr<pool>>& mains) const {
-  switch (options_.pools) {
-  case arrangement::one_pool:
-    return std::make_shared<fifo_scheduler>(std::vector{mains.front()});
-  case arrangement::pool_per_worker:
-    return std::make_shared<fifo_scheduler>(std::vector{mains[index]});
-  case arrangement::priorities:
-    return scheduler_of_classes(index, mains);
-  case arrangement::custom:
-    return options_.make_scheduler(static_cast<unsigned>(index));
-  case arrangement::packing: {
-    std::vector<std::shared_ptr<pool>> own_first(mains);
-    std::rotate(own_first.begin(), own_first.begin() + static_cast<std::ptrdiff_t>(index), own_first.end());
-    return std::make_shared<packing_scheduler>(std::move(own_first), static_cast<unsigned>(index), *this,
-                                               *board_);
-  }
-  case arrangement::stealing: {
-    std::vector<std::shared_ptr<pool>> pools{mains[index]};
-    for (std::size_t i = 0; i < mains.size(); ++i) {
-      if (i != index)
-        pools.push_back(mains[i]);
-    }
-    return std::make_shared<random_stealing_scheduler>(std::move(pools));
-  }
-  case arrangement::hierarchical: {
-    std::vector<std::shared_ptr<pool>> pools{mains[index]};
-    std::vector<int> distances;
-    for (const auto& [distance, other] : neighbours(index, mains.size())) {
-      pools.push_back(mains[other]);
-      distances.push_back(distance);
-    }
-    return std::make_shared<hierarchical_scheduler>(std::move(pools), std::move(distances));
-  }
-  }
-  return nullptr;
-}
-
 namespace {
 
 using boxed_scheduler = std::unique_ptr<std::shared_ptr<scheduler>>;
 
 void hand_scheduler(worker& w, boxed_scheduler next) noexcept {
-  // acq_rel: publishes the scheduler; pairs with the exchange in serve_attention(). One that was never taken
-  // goes.
+  // acq_rel: publishes the scheduler; pairs with the exchange in serve_attention(). One that was never
+  // taken goes.
   delete w.incoming.exchange(next.release(), std::memory_order_acq_rel);
   w.call(scheduler_waiting);
 }
@@ -326,7 +258,8 @@ void group::remove_worker() {
   pool& left = leaving->main_scheduler->main_pool();
   if (steals()) {
     auto& deque = static_cast<deque_pool&>(left);
-    base::heavy_fence(); // after the pool lost its owner; pairs with the light fence in deque_pool::do_push()
+    base::heavy_fence();     // after the pool lost its owner; pairs with the light fence in
+                             // deque_pool::do_push()
     while (!deque.empty()) { // a steal may also fail because another one was faster
       if (descriptor* u = deque.steal(*leaving))
         adopt(*u);
@@ -396,8 +329,6 @@ void group::settle_here(worker& w) noexcept {
   bind_here(w);
   set_here(&w);
 }
-
-constinit std::atomic<unsigned> workers_running{0};
 
 void* group::kernel_thread_main(void* argument) {
   worker& w = *static_cast<worker*>(argument);

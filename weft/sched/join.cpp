@@ -3,14 +3,14 @@
 // jump is re-entered at its own label, so its return still matches its call.
 #include <system_error>
 
+#include "weft/carrier/leaving.hpp"
+#include "weft/carrier/runtime_section.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/sched/calls_units.hpp"
-#include "weft/sched/group.hpp"
-#include "weft/sched/leaving.hpp"
-#include "weft/sched/runtime_section.hpp"
-#include "weft/sched/simulation.hpp"
 #include "weft/sched/technique_join.hpp"
+#include "weft/simulator/simulation.hpp"
 #include "weft/unit/join_word.hpp"
+#include "weft/workers/group.hpp"
 
 namespace weft::sched {
 namespace {

@@ -10,20 +10,20 @@
 #include <system_error>
 
 #include "weft/base/assert.hpp"
+#include "weft/carrier/leaving.hpp"
+#include "weft/carrier/runtime_section.hpp"
 #include "weft/memory/guard.hpp"
 #include "weft/memory/overflow.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/sched/calls_units.hpp"
 #include "weft/sched/default_group.hpp"
 #include "weft/sched/direct.hpp"
-#include "weft/sched/exceptions_kept.hpp"
-#include "weft/sched/group.hpp"
 #include "weft/sched/join.hpp"
-#include "weft/sched/leaving.hpp"
 #include "weft/sched/requests.hpp"
-#include "weft/sched/runtime_section.hpp"
 #include "weft/sched/switch.hpp"
 #include "weft/unit/extension.hpp"
+#include "weft/workers/exceptions_kept.hpp"
+#include "weft/workers/group.hpp"
 
 namespace weft::sched {
 namespace {
@@ -346,7 +346,7 @@ void look_around() {
 }
 
 void make_ready(descriptor& u) {
-  if (units_watched.load_relaxed() != 0) [[unlikely]] // relaxed: only tells whom to ask
+  if (listeners_to_units.load_relaxed() != 0) [[unlikely]] // relaxed: only tells whom to ask
     tell_ready(u);
   put_back(u);
 }

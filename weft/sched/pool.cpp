@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The shipped pools and what all pools share: attaching, and waking a worker that sleeps.
-#include "weft/sched/pool.hpp"
+#include "weft/workers/pool.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,11 +8,11 @@
 #include <ranges>
 #include <system_error>
 
+#include "weft/carrier/kick.hpp"
+#include "weft/carrier/runtime_section.hpp"
 #include "weft/os/futex.hpp"
-#include "weft/sched/group.hpp"
-#include "weft/sched/priority.hpp"
-#include "weft/sched/runtime_section.hpp"
-#include "weft/sched/worker.hpp"
+#include "weft/workers/group.hpp"
+#include "weft/workers/worker.hpp"
 
 namespace weft::sched {
 namespace {

@@ -8,19 +8,20 @@
 
 #include "weft/base/assert.hpp"
 #include "weft/base/spin_lock.hpp"
+#include "weft/carrier/carrier.hpp"
+#include "weft/carrier/leaving.hpp"
 #include "weft/memory/overflow.hpp"
-#include "weft/sched/group.hpp"
-#include "weft/sched/inspection.hpp"
-#include "weft/sched/leaving.hpp"
-#include "weft/sched/simulation.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/simulator/simulation.hpp"
 #include "weft/unit/extension.hpp"
+#include "weft/view/inspection.hpp"
+#include "weft/workers/group.hpp"
 
 namespace weft::sched {
 namespace {
 
-// The code that called us goes on as this thread. It has the kernel thread's own stack, so it stays where it
-// is: its pool is one that only worker 0 serves.
+// The code that called us goes on as this thread. It has the kernel thread's own stack, so it stays where
+// it is: its pool is one that only worker 0 serves.
 struct primary_thread {
   descriptor unit;
   memory::stack_record stack;
@@ -28,8 +29,8 @@ struct primary_thread {
   arch::context stays{}; // its own, while its worker is on another kernel thread
   // Between `host` and a worker to which a unit that the primary thread had called took its frames along.
   base::spin_lock lock;
-  // It runs on such a worker, or comes back from where it was without one, and leaves at once: the context is
-  // its own until it has.
+  // It runs on such a worker, or comes back from where it was without one, and leaves at once: the context
+  // is its own until it has.
   bool is_elsewhere = false;
   bool needs_gate = false; // `host` has left its home, or may have
 };
@@ -96,8 +97,8 @@ void group::adopt_primary(worker& w) {
   workers_running.fetch_add(1, std::memory_order_relaxed);
 }
 
-// Other units stay in the pools of the old scheduler until somebody serves those. Nobody but this worker can
-// run the primary thread, so it would wait for ever.
+// Other units stay in the pools of the old scheduler until somebody serves those. Nobody but this worker
+// can run the primary thread, so it would wait for ever.
 void group::primary_follows(worker& w, scheduler& next) noexcept {
   descriptor& unit = primary().unit;
   pool* from = unit.own_pool;
@@ -134,8 +135,8 @@ bool group::send_primary_home(worker& w, descriptor& u) noexcept {
 }
 
 // Its worker leaves the kernel thread whose stack it has: whoever continues it comes back there first. (Not
-// who ends a call that it made: that needs its context as it is. Then it goes on on the spare until the loop
-// continues it.)
+// who ends a call that it made: that needs its context as it is. Then it goes on on the spare until the
+// loop continues it.)
 void group::primary_stays(worker& w) noexcept {
   if (!w.on_primary_thread)
     return;
@@ -164,8 +165,8 @@ void group::primary_has_left() noexcept {
 }
 
 // Its own worker may leave home at any moment of this, and would take a context that is half saved for one
-// that stays. So this one makes the gate, once it is whole: if the other left meanwhile, or made one before,
-// which is overwritten here.
+// that stays. So this one makes the gate, once it is whole: if the other left meanwhile, or made one
+// before, which is overwritten here.
 void group::primary_goes_back() noexcept {
   primary_thread& p = primary();
   {

@@ -7,8 +7,8 @@
 #include <typeinfo>
 
 #include "weft/arch/unwinding.hpp"
+#include "weft/carrier/user_mode.hpp"
 #include "weft/sched/switch.hpp"
-#include "weft/sched/user_mode.hpp"
 #include "weft/unit/exit.hpp"
 
 namespace weft::sched {

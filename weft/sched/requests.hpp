@@ -3,8 +3,8 @@
 // scheduling point.
 #pragma once
 
-#include "weft/sched/pool.hpp"
 #include "weft/unit/extension.hpp"
+#include "weft/workers/pool.hpp"
 
 namespace weft::sched {
 

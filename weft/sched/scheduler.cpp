@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The shipped schedulers.
-#include "weft/sched/scheduler.hpp"
+#include "weft/workers/scheduler.hpp"
 
 #include <algorithm>
 #include <numeric>

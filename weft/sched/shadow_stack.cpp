@@ -3,7 +3,7 @@
 
 #include "weft/arch/arch.hpp"
 #include "weft/os/fault.hpp"
-#include "weft/sched/group.hpp"
+#include "weft/workers/group.hpp"
 
 namespace weft::sched {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Units that stand for schedulers.
-#include "weft/sched/stacked.hpp"
+#include "weft/workers/stacked.hpp"
 
 #include <new>
 #include <system_error>

@@ -15,24 +15,25 @@
 
 #include "weft/base/assert.hpp"
 #include "weft/base/knob.hpp"
+#include "weft/carrier/carrier.hpp"
 #include "weft/os/kernel_thread.hpp"
 #include "weft/os/task_file.hpp"
 #include "weft/park/stillness.hpp"
-#include "weft/sched/group.hpp"
-#include "weft/sched/inspection.hpp"
-#include "weft/sched/simulation.hpp"
-#include "weft/sched/simulation_report.hpp"
-#include "weft/sched/ticker.hpp"
-#include "weft/sched/worker.hpp"
+#include "weft/simulator/simulation.hpp"
+#include "weft/view/inspection.hpp"
+#include "weft/view/waiting_threads.hpp"
+#include "weft/workers/group.hpp"
+#include "weft/workers/ticker.hpp"
+#include "weft/workers/worker.hpp"
 
 namespace weft::sched {
 namespace {
 
 enum : unsigned { say, abort_process, off };
 constexpr const char* words[] = {"say", "abort", "off"};
-constinit base::choice_knob what_to_do{
-    "WEFT_STANDSTILL", say, words,
-    "when all threads wait and nothing can wake one: say it once, abort the process after that, or nothing"};
+constinit base::choice_knob what_to_do{"WEFT_STANDSTILL", say, words,
+                                       "when all threads wait and nothing can wake one: say it once, abort "
+                                       "the process after that, or nothing"};
 const base::knob_list standstill_knobs{what_to_do};
 
 constinit std::atomic<bool> was_said{false};
@@ -45,8 +46,8 @@ struct workers_seen {
   int kernel_threads[most] = {};
 };
 
-// What a worker wrote before it stood still is seen behind rest.see(), its limit and its home among that; the
-// caller stands on its own kernel thread. Contexts: under the lock of the list of workers.
+// What a worker wrote before it stood still is seen behind rest.see(), its limit and its home among that;
+// the caller stands on its own kernel thread. Contexts: under the lock of the list of workers.
 void see(worker& w, void* argument) noexcept {
   auto& seen = *static_cast<workers_seen*>(argument);
   if (w.ended.load(std::memory_order_acquire))
@@ -75,9 +76,9 @@ bool is_worker(const workers_seen& seen, int id) noexcept {
   return false;
 }
 
-// Those of Weft's own that wake nobody; the timekeeper only where timers are armed, and then some worker does
-// not sleep for good; a spare that runs a thread without a worker is an outsider of the thread's group.
-// Whoever else bears the name of one got it from its creator, and these create none.
+// Those of Weft's own that wake nobody; the timekeeper only where timers are armed, and then some worker
+// does not sleep for good; a spare that runs a thread without a worker is an outsider of the thread's
+// group. Whoever else bears the name of one got it from its creator, and these create none.
 bool wakes_nobody(int id) noexcept {
   char name[32];
   static_cast<void>(os::read_task_file(id, "comm", name));
@@ -135,12 +136,12 @@ bool has_handlers() noexcept {
 }
 
 void speak() noexcept {
-  const unsigned count = simulation_report::waiting_threads();
+  const unsigned count = count_waiting_threads();
   if (count == 0 || was_said.exchange(true, std::memory_order_relaxed))
     return;
   base::warn("all %u threads wait: no other kernel thread, timer, I/O or signal handler can wake one", count);
   constexpr unsigned shown = 20;
-  simulation_report::threads(shown);
+  name_waiting_threads(shown);
   if (count > shown)
     base::warn("  ... (all of them: weft ps %d)", static_cast<int>(::getpid()));
   if (what_to_do.get() == abort_process)

@@ -5,18 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "weft/sched/simulation.hpp"
-#include "weft/sched/worker.hpp"
+#include "weft/base/random.hpp"
+#include "weft/simulator/simulation.hpp"
+#include "weft/workers/worker.hpp"
 
 namespace weft::sched {
-
-// Xorshift64* (Vigna 2016): a victim need not be more random than that.
-inline std::uint64_t next_random(std::uint64_t& state) noexcept {
-  state ^= state >> 12;
-  state ^= state << 25;
-  state ^= state >> 27;
-  return state * 0x2545F4914F6CDD1DULL;
-}
 
 WEFT_API void note_steal(worker& thief, const descriptor& u, const pool& victim) noexcept;
 
@@ -29,7 +22,7 @@ descriptor* steal_among(worker& thief, const Pools& pools, std::size_t first, st
     return nullptr;
   if (seed == 0)
     seed = 0x9E3779B97F4A7C15ULL * (thief.number + 1) ^ simulation::salt();
-  std::size_t at = next_random(seed) % count;
+  std::size_t at = base::next_random(seed) % count;
   for (std::size_t tried = 0; tried < count; ++tried, at = at + 1 == count ? 0 : at + 1) {
     pool& victim = *pools[first + at];
     if (victim.empty())

@@ -10,11 +10,12 @@
 #include <new>
 #include <utility>
 
+#include "weft/carrier/loop.hpp"
 #include "weft/sched/call_by_joiner.hpp"
-#include "weft/sched/worker.hpp"
 #include "weft/technique/full_lazy.hpp"
 #include "weft/technique/run_to_completion.hpp"
 #include "weft/unit/extension.hpp"
+#include "weft/workers/worker.hpp"
 
 namespace weft::sched {
 
@@ -67,9 +68,9 @@ void make_shared_state();
 WEFT_API void submit_slowly(descriptor& u);
 // The same for a thread of technique T, which is in its traits.
 WEFT_API void submit_as(descriptor& u, unit::technique_id t);
-// Leaves the running thread: marks it blocked, picks what runs next, and calls `then(argument)` on that one's
-// stack, where the thread may be published. Returns when somebody has resumed it. Contexts: thread. Switches:
-// always. SWITCH: may resume on another worker.
+// Leaves the running thread: marks it blocked, picks what runs next, and calls `then(argument)` on that
+// one's stack, where the thread may be published. Returns when somebody has resumed it. Contexts: thread.
+// Switches: always. SWITCH: may resume on another worker.
 WEFT_API void leave(arch::arrival_function then, void* argument);
 // The same for a caller whose state `then(caller)` sets: it reads `running` until then.
 void leave_without_state(arch::arrival_function then);
@@ -81,15 +82,15 @@ WEFT_API void leave_to(descriptor& next, arch::arrival_function then, void* argu
 WEFT_API bool leave_to_if(descriptor& next, arch::conditional_function then, void* argument);
 // Whether the caller is a thread on a worker that may continue `next` in its place.
 [[nodiscard]] WEFT_API bool can_leave_to(const descriptor& next) noexcept;
-// Starts `u`, which is in no pool, in place of the running thread, which becomes ready. Where that cannot be
-// (the caller is no thread on a worker, no stack can be had) `u` is pushed to its pool. Contexts: all but
-// signal handlers. Switches: may.
+// Starts `u`, which is in no pool, in place of the running thread, which becomes ready. Where that cannot
+// be (the caller is no thread on a worker, no stack can be had) `u` is pushed to its pool. Contexts: all
+// but signal handlers. Switches: may.
 WEFT_API void start_now(descriptor& u);
 // A fork from what may not wait for it: throws std::system_error(operation_not_permitted) for tasklets and
 // schedulers, returns for foreign kernel threads.
 WEFT_API void refuse_fork();
-// What a worker does from time to time: timers, event sources, what others ask of it. For long runs of forks
-// and joins, which make no other decision. Contexts: thread. Switches: may.
+// What a worker does from time to time: timers, event sources, what others ask of it. For long runs of
+// forks and joins, which make no other decision. Contexts: thread. Switches: may.
 WEFT_API void look_around();
 // Before the primary thread computes for long by forks and joins: who stands ready in its worker's list
 // begins first, so that a thread made to report progress does not wait for the end. Others do not do so:
@@ -104,12 +105,6 @@ WEFT_API void require_thread(const char* what);
 // Makes a blocked unit ready: in the pool of the worker that calls if that one takes units of its family,
 // else in its own.
 WEFT_API void make_ready(descriptor& u);
-// The same for one that has not waited: it yielded, or moves from one pool to another.
-WEFT_API void put_back(descriptor& u);
-// Leaves the running thread, which was preempted: to its pool or, if `pinned`, to where this worker alone
-// will take it from. `by_tick`: it did not ask for it. Contexts: in the runtime, also in a signal handler
-// that has interrupted user mode. Switches: always.
-void yield_preempted(bool pinned, bool by_tick = true);
 
 // Under a stacked scheduler not what lives outside: what that creates would be born into the stacked one's
 // pools, which nobody serves once they were found empty.
@@ -129,8 +124,8 @@ void yield_preempted(bool pinned, bool by_tick = true);
   arch::swap(self.context, next.context); // SWITCH: may resume on another worker
 }
 
-// A yield in a work-stealing pool: the oldest unit runs next, and the caller goes to the owner's end once it
-// has left its stack, since a thief may take it from there. Taking the youngest, as every other decision
+// A yield in a work-stealing pool: the oldest unit runs next, and the caller goes to the owner's end once
+// it has left its stack, since a thief may take it from there. Taking the youngest, as every other decision
 // does, would give the caller back to itself.
 [[gnu::always_inline]] inline void yield_on_deque(worker& w) {
   descriptor& self = *w.current;
@@ -169,9 +164,9 @@ void yield_preempted(bool pinned, bool by_tick = true);
   return &next;
 }
 
-// Lets others run; the caller goes to the end of its pool. Contexts: thread; on a foreign kernel thread it is
-// sched_yield(2). Switches: may. Errors: std::system_error(operation_not_permitted) from a tasklet; unwinds
-// the thread if it was cancelled.
+// Lets others run; the caller goes to the end of its pool. Contexts: thread; on a foreign kernel thread it
+// is sched_yield(2). Switches: may. Errors: std::system_error(operation_not_permitted) from a tasklet;
+// unwinds the thread if it was cancelled.
 [[gnu::always_inline]] inline void yield() {
   worker& w = here();
   queue::intrusive_fifo* fifo = w.fifo;
@@ -268,8 +263,8 @@ template <class Fill>
 
 // Makes a unit and puts it into the pool where the caller's units go. `fill(u)` constructs the closure; it
 // may throw, and may switch unless `FillIsTrivial`. Contexts: all but signal handlers. Switches: never of
-// itself. Errors: std::bad_alloc, std::system_error if the runtime cannot start; what fill throws. Nothing is
-// left behind then.
+// itself. Errors: std::bad_alloc, std::system_error if the runtime cannot start; what fill throws. Nothing
+// is left behind then.
 template <bool FillIsTrivial, class Fill>
 [[gnu::always_inline]] inline descriptor& create(const unit::operations& o, std::uint64_t traits,
                                                  Fill&& fill) {

@@ -3,15 +3,15 @@
 // are taken early or kept, calls from the loop of a worker, and child-first starts.
 #include <utility>
 
+#include "weft/carrier/runtime_section.hpp"
 #include "weft/sched/calls_units.hpp"
 #include "weft/sched/default_group.hpp"
-#include "weft/sched/group.hpp"
 #include "weft/sched/join.hpp"
-#include "weft/sched/runtime_section.hpp"
-#include "weft/sched/stacked.hpp"
 #include "weft/sched/switch.hpp"
 #include "weft/technique/called.hpp"
 #include "weft/technique/child_first.hpp"
+#include "weft/workers/group.hpp"
+#include "weft/workers/stacked.hpp"
 
 namespace weft::sched {
 namespace {

@@ -11,12 +11,12 @@
 #include "weft/base/assert.hpp"
 #include "weft/base/fence.hpp"
 #include "weft/base/immortal.hpp"
+#include "weft/carrier/user_mode.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/os/kernel_thread.hpp"
-#include "weft/sched/group.hpp"
-#include "weft/sched/simulation.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/simulator/simulation.hpp"
+#include "weft/workers/group.hpp"
 
 namespace weft::sched::timekeeper {
 namespace {

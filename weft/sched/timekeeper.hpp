@@ -9,7 +9,7 @@
 #pragma once
 
 #include "weft/base/export.hpp"
-#include "weft/sched/timer_queue.hpp"
+#include "weft/events/timer_queue.hpp"
 
 namespace weft::sched::timekeeper {
 

@@ -7,11 +7,11 @@
 
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
-#include "weft/sched/group.hpp"
-#include "weft/sched/simulation.hpp"
-#include "weft/sched/ticker.hpp"
 #include "weft/sched/timekeeper.hpp"
-#include "weft/sched/worker.hpp"
+#include "weft/simulator/simulation.hpp"
+#include "weft/workers/group.hpp"
+#include "weft/workers/ticker.hpp"
+#include "weft/workers/worker.hpp"
 
 namespace weft::sched {
 namespace {

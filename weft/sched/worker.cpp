@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The loop of a worker: look around, pick, run; worker_idle.cpp has what it does where there is nothing.
-#include "weft/sched/worker.hpp"
+#include "weft/workers/worker.hpp"
 
 #include <cstring>
 #include <exception>
@@ -11,51 +11,25 @@
 #include "weft/arch/user_mode.hpp"
 #include "weft/base/assert.hpp"
 #include "weft/base/knob.hpp"
+#include "weft/carrier/carrier.hpp"
+#include "weft/carrier/user_mode.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
-#include "weft/sched/group.hpp"
-#include "weft/sched/inspection.hpp"
-#include "weft/sched/priority.hpp"
 #include "weft/sched/requests.hpp"
-#include "weft/sched/simulation.hpp"
-#include "weft/sched/stacked.hpp"
 #include "weft/sched/switch.hpp"
-#include "weft/sched/user_mode.hpp"
+#include "weft/simulator/simulation.hpp"
 #include "weft/technique/called.hpp"
 #include "weft/unit/extension.hpp"
+#include "weft/view/inspection.hpp"
+#include "weft/workers/group.hpp"
+#include "weft/workers/stacked.hpp"
 
 namespace weft::sched {
 namespace {
 
-// Whatever asks who runs on a kernel thread that is no worker finds a unit that may not wait.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
-constinit descriptor foreign_unit{.traits = unit::kind_loop | unit::not_cancellable};
-#pragma GCC diagnostic pop
-// Aligned as a worker is: here() hands it out as one.
-alignas(worker) constinit worker_face foreign_face{.current = &foreign_unit};
-
 using thread_technique = technique::full_lazy;
 
 } // namespace
-
-extern "C" {
-__thread worker_face* weft_current_worker __attribute__((tls_model("initial-exec"))) = &foreign_face;
-}
-
-worker_face& face_of_others() noexcept {
-  return foreign_face;
-}
-
-[[gnu::noinline]] void set_here(worker* w) noexcept {
-  if (w == nullptr && weft_worker_here != nullptr)
-    weft_worker_here->carried.kernel_thread_id.store_relaxed(0);
-  carrier::put_ashore();
-  if (w == nullptr)
-    return;
-  w->carried.home->describe_this_kernel_thread();
-  w->carried.home->take_aboard(*w);
-}
 
 worker::worker(group& g, unsigned n) : owner_group(g), number(n) {
   carried.home = std::make_unique<carrier>();
@@ -75,11 +49,6 @@ worker::~worker() {
     lender_of_carriers.load(std::memory_order_acquire)->take_back(carried.spares);
   delete incoming.load(std::memory_order_acquire); // a scheduler that came too late
   recording.recorder.detach();
-}
-
-void worker::call(std::uint32_t bits) noexcept {
-  ask(bits);
-  parking.spot.try_notify().finish();
 }
 
 void worker::refresh_births() noexcept {
@@ -285,8 +254,8 @@ void worker::expire_own_timers() noexcept {
 }
 
 // A timer of the group is due, or was, and who waited for it has `arrived` in an inbox. Not a visit that
-// gives the oldest its turn. Where units stay on their workers, others' timers are the others' business: they
-// have been told as well.
+// gives the oldest its turn. Where units stay on their workers, others' timers are the others' business:
+// they have been told as well.
 void worker::see_to_time(bool arrived) noexcept {
   const bool was_due = pick_oldest, had_local = local.has_listed();
   if (arrived) {
@@ -325,8 +294,8 @@ void worker::see_to_time(bool arrived) noexcept {
   return true;
 }
 
-// In turn: a thread of `local` that yields must let the others run, and they it. Under a stacked scheduler it
-// would be where it does not live, see serves().
+// In turn: a thread of `local` that yields must let the others run, and they it. Under a stacked scheduler
+// it would be where it does not live, see serves().
 descriptor* worker::pick() noexcept {
   const bool local_first = std::exchange(timing.woken_local, false) || (timing.woken == 0 && !local_had_turn);
   if (stacked.schedulers.empty() && !local.empty() && local_first) {

@@ -6,13 +6,13 @@
 #include <iterator>
 
 #include "weft/base/knob.hpp"
+#include "weft/carrier/kick.hpp"
+#include "weft/carrier/leaving.hpp"
 #include "weft/os/clock.hpp"
-#include "weft/sched/group.hpp"
-#include "weft/sched/leaving.hpp"
-#include "weft/sched/priority.hpp"
-#include "weft/sched/simulation.hpp"
 #include "weft/sched/standstill.hpp"
-#include "weft/sched/worker.hpp"
+#include "weft/simulator/simulation.hpp"
+#include "weft/workers/group.hpp"
+#include "weft/workers/worker.hpp"
 
 namespace weft::sched {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "weft/sync/brief_waiter.hpp"
-#include "weft/sched/runtime_section.hpp"
+#include "weft/carrier/runtime_section.hpp"
 
 #include "weft/arch/arch.hpp"
 #include "weft/os/futex.hpp"
-#include "weft/sched/group.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/workers/group.hpp"
 
 namespace weft::sync {
 namespace {

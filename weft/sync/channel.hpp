@@ -2,7 +2,7 @@
 // A queue between threads that blocks who finds it full or empty, and can be closed.
 #pragma once
 
-#include "weft/sched/runtime_section.hpp"
+#include "weft/carrier/runtime_section.hpp"
 #include "weft/sync/wait_queue.hpp"
 
 #include <chrono>

@@ -3,7 +3,7 @@
 // are made of, but for the thread that serves.
 #pragma once
 
-#include "weft/sched/runtime_section.hpp"
+#include "weft/carrier/runtime_section.hpp"
 #include "weft/sync/delegated_call.hpp"
 #include "weft/sync/owner_record.hpp"
 #include "weft/sync/release_action.hpp"

@@ -7,12 +7,12 @@
 #include <system_error>
 
 #include "weft/base/assert.hpp"
+#include "weft/carrier/runtime_section.hpp"
+#include "weft/carrier/user_mode.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/futex_bits.hpp"
 #include "weft/os/kernel_thread.hpp"
 #include "weft/os/timespec.hpp"
-#include "weft/sched/runtime_section.hpp"
-#include "weft/sched/user_mode.hpp"
 #include "weft/sync/waiter.hpp"
 
 namespace weft::sync {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "weft/sync/mcs_mutex.hpp"
-#include "weft/sched/runtime_section.hpp"
+#include "weft/carrier/runtime_section.hpp"
 
 #include "weft/arch/arch.hpp"
 #include "weft/sched/switch.hpp"

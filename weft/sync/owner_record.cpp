@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "weft/sync/owner_record.hpp"
 
-#include "weft/sched/worker.hpp"
+#include "weft/workers/worker.hpp"
 
 namespace weft::sync {
 

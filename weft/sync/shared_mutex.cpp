@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "weft/sync/shared_mutex.hpp"
-#include "weft/sched/runtime_section.hpp"
+#include "weft/carrier/runtime_section.hpp"
 #include "weft/sync/wait_told.hpp"
 
 namespace weft::sync {

@@ -7,7 +7,7 @@
 // other has acquired: bit 0 the variable is there, bit 8 its initialiser runs, bit 16 somebody waits for it.
 // Who waits in the kernel does so by the same futex. Weft's own statics have none (base/once.hpp).
 #include "weft/sync/static_guard.hpp"
-#include "weft/sched/runtime_section.hpp"
+#include "weft/carrier/runtime_section.hpp"
 
 #include <climits>
 #include <cstdint>
@@ -24,8 +24,8 @@
 #include "weft/base/atomic.hpp"
 #include "weft/base/refuse.hpp"
 #include "weft/base/spin_lock.hpp"
-#include "weft/sched/worker.hpp"
 #include "weft/sync/brief_waiter.hpp"
+#include "weft/workers/worker.hpp"
 
 namespace weft::sync {
 namespace {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Suspending into a place and coming back from it.
 #include "weft/sync/suspended_thread.hpp"
-#include "weft/sched/runtime_section.hpp"
+#include "weft/carrier/runtime_section.hpp"
 
 #include <cerrno>
 
 #include "weft/os/futex.hpp"
-#include "weft/sched/group.hpp"
-#include "weft/sched/simulation.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/simulator/simulation.hpp"
+#include "weft/workers/group.hpp"
 
 namespace weft::sync {
 namespace {

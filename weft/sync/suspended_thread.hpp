@@ -23,7 +23,7 @@
 
 #include "weft/base/atomic.hpp"
 #include "weft/base/export.hpp"
-#include "weft/sched/timer_queue.hpp"
+#include "weft/events/timer_queue.hpp"
 #include "weft/sync/waiter.hpp"
 #include "weft/unit/descriptor.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "weft/sync/wait_queue.hpp"
-#include "weft/sched/runtime_section.hpp"
+#include "weft/carrier/runtime_section.hpp"
 #include "weft/sync/parting.hpp"
 
 namespace weft::sync {

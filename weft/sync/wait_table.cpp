@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Waiting for a mutex: spin a little, announce, stand in the queue, sleep.
 #include "weft/sync/wait_table.hpp"
-#include "weft/sched/runtime_section.hpp"
+#include "weft/carrier/runtime_section.hpp"
 
 #include "weft/arch/arch.hpp"
-#include "weft/sched/group.hpp"
-#include "weft/sched/simulation.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/simulator/simulation.hpp"
 #include "weft/sync/wait_told.hpp"
+#include "weft/workers/group.hpp"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "weft/base/export.hpp"
-#include "weft/sched/timer_queue.hpp"
+#include "weft/events/timer_queue.hpp"
 #include "weft/sync/wait_slot.hpp"
 #include "weft/sync/waiter.hpp"
 

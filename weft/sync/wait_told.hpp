@@ -2,8 +2,8 @@
 // Tells a recording that a lock is waited for.
 #pragma once
 
-#include "weft/sched/worker.hpp"
 #include "weft/sync/owner_record.hpp"
+#include "weft/workers/worker.hpp"
 
 namespace weft::sync {
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // How a wait sleeps and wakes, on a worker and outside.
 #include "weft/sync/waiter.hpp"
-#include "weft/sched/runtime_section.hpp"
+#include "weft/carrier/runtime_section.hpp"
 
 #include <cerrno>
 #include <optional>
 
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
-#include "weft/sched/group.hpp"
-#include "weft/sched/simulation.hpp"
 #include "weft/sched/switch.hpp"
+#include "weft/simulator/simulation.hpp"
+#include "weft/workers/group.hpp"
 
 namespace weft::sync {
 

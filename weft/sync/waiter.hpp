@@ -19,9 +19,9 @@
 
 #include "weft/base/atomic.hpp"
 #include "weft/base/export.hpp"
+#include "weft/events/timer_queue.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/queue/intrusive_fifo.hpp"
-#include "weft/sched/timer_queue.hpp"
 #include "weft/sync/wait_word.hpp"
 #include "weft/unit/descriptor.hpp"
 #include "weft/unit/wait_record.hpp"

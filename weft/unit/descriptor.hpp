@@ -75,11 +75,11 @@ enum trait : std::uint64_t {
   traced = 1 << 23,        // its end is to be recorded
   fronted = 1 << 24,       // a front (abt) keeps more of it: its end is not a plain one
   parent_left = 1 << 25,   // child first: the creator went on before this unit ended
-  preemptible = 1 << 26,   // `operations` is a part of more (sched/user_mode.hpp)
+  preemptible = 1 << 26,   // `operations` is a part of more (carrier/user_mode.hpp)
   pinned = 1 << 27,        // preempted with the kernel thread's TLS in use: it goes on where it was
   sched_yields = 1 << 28,  // cooperative, but its sched_yield() lets other threads run
   goes_first = 1 << 29,    // a front's pool puts it before the others when it is next pushed
-  away = 1 << 30, // cooperative, and runs without a worker: its end is a slow one (sched/leaving.hpp)
+  away = 1 << 30, // cooperative, and runs without a worker: its end is a slow one (carrier/leaving.hpp)
 
   // What a thread must not have to be switched from or to by a fast path.
   slow_mask = kind_mask | cancel_requested | migration_requested | ends_process,

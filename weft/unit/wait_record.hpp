@@ -11,7 +11,7 @@
 
 namespace weft::unit {
 
-// Numbers are for the reader's table (sched/inspection.cpp): append only.
+// Numbers are for the reader's table (view/inspection.cpp): append only.
 enum class wait_kind : std::uint32_t {
   unknown,
   mutex,         // object: its mutex_word

@@ -3,6 +3,9 @@
 #include "tests/model/runtime/below.hpp"
 #include "tests/model/checker/model.hpp"
 #include "tests/model/checker/quarantine.hpp"
+#include "weft/arch/user_mode.hpp"
+#include "weft/carrier/kick.hpp"
+#include "weft/carrier/leaving.hpp"
 #include "weft/memory/fork.hpp"
 #include "weft/memory/object_depot.hpp"
 #include "weft/os/fault.hpp"
@@ -10,10 +13,8 @@
 #include "weft/os/mapping.hpp"
 #include "weft/os/signal.hpp"
 #include "weft/park/watcher_rest.hpp"
-#include "weft/sched/group.hpp"
-#include "weft/sched/leaving.hpp"
-#include "weft/sched/priority.hpp"
-#include "weft/sched/worker.hpp"
+#include "weft/workers/group.hpp"
+#include "weft/workers/worker.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -139,9 +140,13 @@ namespace sched {
 
 extern "C" {
 __thread worker_face* weft_current_worker __attribute__((tls_model("initial-exec"))) = &others;
+__thread worker* weft_worker_here __attribute__((tls_model("initial-exec"))) = nullptr;
 }
-constinit base::atomic<std::uint32_t> units_watched{0};
+constinit base::atomic<std::uint32_t> listeners_to_units{0};
 
+bool worker::is_here() const noexcept {
+  return arch::thread_pointer() == carried.own_thread_pointer.load_relaxed();
+}
 worker_face& face_of_others() noexcept {
   return others;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "tests/model/runtime/machine.hpp"
 
-#include "weft/sched/group.hpp"
-#include "weft/sched/leaving.hpp"
-#include "weft/sched/scheduler.hpp"
-#include "weft/sched/timer_queue.hpp"
-#include "weft/sched/user_mode_rooms.hpp"
+#include "weft/carrier/leaving.hpp"
+#include "weft/carrier/user_mode_rooms.hpp"
+#include "weft/events/timer_queue.hpp"
+#include "weft/workers/group.hpp"
+#include "weft/workers/scheduler.hpp"
 
 #include <cstring>
 #include <mutex>

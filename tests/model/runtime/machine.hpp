@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Workers, their kernel threads and preemptible threads under the checker: each kernel thread is a model
-// thread, and the shipped weft/sched/carrier.cpp and user_mode.cpp switch the stacks that run on them.
+// thread, and the shipped weft/carrier/carrier.cpp and user_mode.cpp switch the stacks that run on them.
 // Doubled are the loop of a worker (pick, run, until nothing is left), who lends spare kernel threads, and
 // the handler of ticks, which has no ucontext here.
 #pragma once
 
 #include "tests/model/checker/model.hpp"
 #include "weft/base/spin_lock.hpp"
-#include "weft/sched/carrier.hpp"
-#include "weft/sched/pool.hpp"
-#include "weft/sched/user_mode.hpp"
-#include "weft/sched/worker.hpp"
+#include "weft/carrier/carrier.hpp"
+#include "weft/carrier/user_mode.hpp"
 #include "weft/unit/descriptor.hpp"
+#include "weft/workers/pool.hpp"
+#include "weft/workers/worker.hpp"
 
 #include <functional>
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The checker chooses schedules itself: nothing is simulated (weft/sched/simulation.hpp).
-#include "weft/sched/simulation.hpp"
+// The checker chooses schedules itself: nothing is simulated (weft/simulator/simulation.hpp).
+#include "weft/simulator/simulation.hpp"
 
 namespace weft::base {
 

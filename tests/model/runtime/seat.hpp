@@ -5,8 +5,8 @@
 #pragma once
 
 #include "tests/model/checker/model.hpp"
-#include "weft/sched/worker.hpp"
 #include "weft/unit/descriptor.hpp"
+#include "weft/workers/worker.hpp"
 
 #include <memory>
 #include <vector>

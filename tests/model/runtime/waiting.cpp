@@ -2,11 +2,11 @@
 // What weft/sync calls of the scheduler: a thread that leaves is parked once its context is complete, one
 // that is made ready is unparked.
 #include "tests/model/runtime/seat.hpp"
-#include "weft/sched/group.hpp"
+#include "weft/carrier/user_mode.hpp"
+#include "weft/events/timer_queue.hpp"
 #include "weft/sched/switch.hpp"
-#include "weft/sched/timer_queue.hpp"
-#include "weft/sched/user_mode.hpp"
 #include "weft/sync/owner_record.hpp"
+#include "weft/workers/group.hpp"
 
 #include <cstring>
 #include <new>

@@ -4,7 +4,7 @@
 #include "tests/unit/io/fixture.hpp"
 
 #include "weft/os/fault.hpp"
-#include "weft/sched/group.hpp"
+#include "weft/workers/group.hpp"
 
 #include <cerrno>
 #include <cstdlib>

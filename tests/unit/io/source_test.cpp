@@ -2,8 +2,8 @@
 // Which event source a group has, and how idle workers sleep in it.
 #include "tests/unit/io/fixture.hpp"
 
-#include "weft/sched/group.hpp"
 #include "weft/trace/session.hpp"
+#include "weft/workers/group.hpp"
 
 namespace weft::testing {
 namespace {

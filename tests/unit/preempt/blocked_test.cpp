@@ -15,10 +15,10 @@
 #include "tests/unit/census_check.hpp"
 #include "tests/unit/preempt/a_pipe.hpp"
 #include "tests/unit/preempt/fixture.hpp"
+#include "weft/carrier/user_mode.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/preempt/spares.hpp"
 #include "weft/runtime.hpp"
-#include "weft/sched/user_mode.hpp"
 #include "weft/thread.hpp"
 
 namespace weft::test {

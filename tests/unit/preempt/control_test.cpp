@@ -19,11 +19,11 @@
 #include "tests/unit/census_check.hpp"
 #include "tests/unit/preempt/fixture.hpp"
 #include "weft/arch/user_mode.hpp"
+#include "weft/carrier/user_mode.hpp"
 #include "weft/os/kernel_thread.hpp"
 #include "weft/preempt/spares.hpp"
 #include "weft/preemption.hpp"
 #include "weft/runtime.hpp"
-#include "weft/sched/user_mode.hpp"
 #include "weft/thread.hpp"
 
 namespace weft::test {

@@ -28,10 +28,10 @@
 #include <vector>
 
 #include "tests/unit/preempt/fixture.hpp"
+#include "weft/carrier/leaving.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/preempt/user_code.hpp"
 #include "weft/runtime.hpp"
-#include "weft/sched/leaving.hpp"
 #include "weft/thread.hpp"
 
 namespace weft::test {

@@ -11,9 +11,9 @@
 
 #include "tests/unit/preempt/a_pipe.hpp"
 #include "tests/unit/preempt/fixture.hpp"
+#include "weft/carrier/leaving.hpp"
 #include "weft/preempt/spares.hpp"
 #include "weft/preempt/user_code.hpp"
-#include "weft/sched/leaving.hpp"
 
 namespace weft::test {
 

@@ -7,7 +7,7 @@
 
 #include "tests/unit/preempt/fixture.hpp"
 #include "weft/preempt/preparation.hpp"
-#include "weft/sched/ticker.hpp"
+#include "weft/workers/ticker.hpp"
 
 namespace weft::test {
 namespace {

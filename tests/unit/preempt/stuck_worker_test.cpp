@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tests/unit/preempt/fixture.hpp"
-#include "weft/sched/leaving.hpp"
+#include "weft/carrier/leaving.hpp"
 #include "weft/thread.hpp"
 
 namespace weft::test {

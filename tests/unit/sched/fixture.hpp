@@ -8,11 +8,11 @@
 #include <memory>
 
 #include "weft/sched/default_group.hpp"
-#include "weft/sched/group.hpp"
-#include "weft/sched/pool.hpp"
-#include "weft/sched/scheduler.hpp"
-#include "weft/sched/worker.hpp"
 #include "weft/unit/descriptor.hpp"
+#include "weft/workers/group.hpp"
+#include "weft/workers/pool.hpp"
+#include "weft/workers/scheduler.hpp"
+#include "weft/workers/worker.hpp"
 
 namespace weft::sched::test {
 

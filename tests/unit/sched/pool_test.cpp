@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The shipped pools by themselves: order, owner and others, removal, attaching.
-#include "weft/sched/pool.hpp"
+#include "weft/workers/pool.hpp"
 
 #include <list>
 #include <system_error>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The shipped schedulers by themselves: which pool they take from.
-#include "weft/sched/scheduler.hpp"
+#include "weft/workers/scheduler.hpp"
 
 #include <list>
 #include <set>

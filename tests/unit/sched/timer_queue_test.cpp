@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "weft/sched/timer_queue.hpp"
+#include "weft/events/timer_queue.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The way of a preemptible thread from the user's code into the runtime (weft/sched/user_mode.hpp). After the
-// load of the worker and before the store or write that follows, a preemption would move the thread away from
-// that worker: user_mode::is_entering() tells whoever handles ticks, which puts the preemption off.
+// The way of a preemptible thread from the user's code into the runtime (weft/carrier/user_mode.hpp). After
+// the load of the worker and before the store or write that follows, a preemption would move the thread away
+// from that worker: user_mode::is_entering() tells whoever handles ticks, which puts the preemption off.
         .text
 
 // worker* weft_enter_runtime(ptrdiff_t here, ptrdiff_t current): copies the thread-local word at `here` to

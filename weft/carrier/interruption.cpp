@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Preemptible threads that somebody wants to have something done, wherever they are in user mode: a front's
+// signals, for one.
+#include "weft/base/fence.hpp"
+#include "weft/carrier/user_mode.hpp"
+#include "weft/workers/ticker.hpp"
+
+namespace weft::sched {
+
+constinit std::atomic<interruption> heed_interruption{nullptr};
+
+// (I1) Sets, heavy fence, looks where the thread runs. The thread shows that it runs there, and then looks
+// whether it is set: go_to_user_mode(), and who has called it. So it sees that, or is sent a tick.
+void user_mode::interrupt() noexcept {
+  interrupted_.store_release(1);
+  base::heavy_fence();
+  if (ticker* const ticks = ticker_of_process.load(std::memory_order_acquire))
+    ticks->interrupt(*this);
+}
+
+bool user_mode::heed() noexcept {
+  if (interrupted_.exchange_acq_rel(0) == 0)
+    return false;
+  const interruption heed = heed_interruption.load(std::memory_order_acquire);
+  return heed != nullptr && heed(unit_);
+}
+
+} // namespace weft::sched
