@@ -36,7 +36,7 @@ struct tick_counts {
   // WEFT_PREEMPTION_DONORS is too low.
   std::size_t nowhere_to_go = 0;
   std::size_t workers_let_go = 0; // of threads that were in system calls
-  std::size_t calls_failed = 0;   // times that a system call was left to return EINTR for a signal
+  std::size_t calls_failed = 0;   // system calls left to return EINTR for a signal, also in handlers
   std::size_t kicks = 0;          // signals among those sent, for threads of higher priority
   // Preempted threads that went on without a worker: a cooperative one that waited in the kernel had it.
   std::size_t let_go_alone = 0;

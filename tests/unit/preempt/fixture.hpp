@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "tests/unit/census_check.hpp"
+#include "weft/carrier/user_mode.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/preemption.hpp"
 #include "weft/runtime.hpp"
-#include "weft/sched/user_mode.hpp"
 #include "weft/thread.hpp"
 
 namespace weft::test {
@@ -57,9 +57,6 @@ class ticked_runtime {
   }
   [[nodiscard]] std::size_t calls_gone_on_with() const {
     return preempt::counts().calls_gone_on_with - before_.calls_gone_on_with;
-  }
-  [[nodiscard]] std::size_t calls_failed() const {
-    return preempt::counts().calls_failed - before_.calls_failed;
   }
 
  private:
