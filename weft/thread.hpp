@@ -70,7 +70,7 @@ unit::descriptor& create_with(const thread_attributes& a, const unit::operations
   unit::descriptor& u = sched::allocate_unit_slowly();
   bool filled = false;
   try {
-    closure<Callable>::fill(u, std::move(c));
+    closure<Callable>::fill(u, std::forward<Callable>(c));
     filled = true;
     submit_with(u, o, traits, a, now);
   } catch (...) {

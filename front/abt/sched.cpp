@@ -315,7 +315,7 @@ int ABT_sched_get_pools(ABT_sched sched, int max_pools, int idx, ABT_pool* pools
   if (static_cast<std::size_t>(idx) + static_cast<std::size_t>(max_pools) > s->pools.size())
     return ABT_ERR_SCHED;
   for (int i = 0; i < max_pools; ++i)
-    pools[i] = handle_of(*s->pools[static_cast<std::size_t>(idx + i)]);
+    pools[i] = handle_of(*s->pools[static_cast<std::size_t>(idx) + static_cast<std::size_t>(i)]);
   return ABT_SUCCESS;
 }
 

@@ -112,7 +112,7 @@ need_for() {
       need --optional pigz pbzip2 zstd lbzip2 plzip ripgrep sysbench stress-ng
       need_quick_programs
       clang=$(newest_clang)
-      if [ -n "$clang" ]; then need "clang-$clang" "libclang-rt-$clang-dev"; fi
+      if [ -n "$clang" ]; then need "clang-$clang" "libclang-rt-$clang-dev"; need --optional "clang-tidy-$clang"; fi
       need_formatter
       ;;
     bench)

@@ -173,6 +173,25 @@ suite_aarch64() { foreign aarch64 aarch64-linux-gnu; }
 suite_ppc64le() { foreign ppc64le powerpc64le-linux-gnu; }
 suite_riscv64() { foreign riscv64 riscv64-linux-gnu; }
 
+# clang-tidy over the sources of weft/, front/ and tools/, as .clang-tidy says; counts as one test.
+suite_tidy() {
+  local start=$SECONDS status=0
+  say "tidy: checking"
+  if ! cmake --preset ci-clang >"$LOGS/ci-clang.configure" 2>&1; then
+    record tidy 0 1 0 0 $((SECONDS - start)) "cannot be configured, see $LOGS/ci-clang.configure"
+    return
+  fi
+  tools/lint/tidy build/ci-clang >"$LOGS/tidy.log" 2>&1 || status=$?
+  case $status in
+    0) record tidy 1 0 0 0 $((SECONDS - start)) "" ;;
+    77) skip_suite tidy "no clang-tidy" ;;
+    *)
+      grep -E 'error:|^tidy:' "$LOGS/tidy.log" | head -40
+      record tidy 0 1 0 0 $((SECONDS - start)) "see $LOGS/tidy.log"
+      ;;
+  esac
+}
+
 # A fresh Debian (tools/do/try.sh): counts as one test.
 suite_try() {
   local start=$SECONDS
@@ -188,7 +207,7 @@ suite_try() {
 # What a run has always, and what it has in turn, one of each list a day; --full has them all.
 always=(gcc)
 trees=(clang asan tsan)
-in_turn=(models mprotect portable memcheck canary cet lto plain-fences aarch64 ppc64le riscv64)
+in_turn=(models mprotect portable memcheck canary cet lto plain-fences aarch64 ppc64le riscv64 tidy)
 of_the_day() { # suite...
   local -i day=$(($(date +%s) / 86400))
   local suites=("$@")

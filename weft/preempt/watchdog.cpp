@@ -84,7 +84,7 @@ _Unwind_Reason_Code note_call(_Unwind_Context* context, void* argument) {
 
 // Not atomic where they are written: a worker's own. A stale or torn value is a wrong guess, no more.
 template <class T>
-[[gnu::no_sanitize("thread")]] T peek(const T& value) noexcept {
+__attribute__((no_sanitize("thread"))) T peek(const T& value) noexcept {
   return *const_cast<const volatile T*>(&value);
 }
 
