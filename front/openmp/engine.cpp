@@ -2,6 +2,7 @@
 #include "front/openmp/engine.hpp"
 
 #include "front/openmp/crew.hpp"
+#include "front/openmp/proxy.hpp"
 #include "weft/door/process.hpp"
 #include "weft/runtime.hpp"
 #include "weft/thread.hpp"
@@ -22,6 +23,7 @@ constexpr std::size_t largest_stack = std::size_t{1} << 30;
 
 void after_fork_in_child() {
   engine::of_process().forget();
+  forget_proxies();
   if (self != nullptr)
     forget_others(*self);
 }

@@ -4,7 +4,7 @@
 #include "front/openmp/crew.hpp"
 #include "front/openmp/dependence.hpp"
 #include "front/openmp/places.hpp"
-#include "weft/door/workers.hpp"
+#include "front/openmp/proxy.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -73,8 +73,8 @@ unsigned threads_for(thread& t, unsigned wanted, unsigned most) noexcept {
   unsigned n = wanted != 0 ? wanted : icv.threads;
   if (icv.thread_limit == 1 || t.at.active_level >= icv.max_active_levels)
     return 1;
-  if (t.is_initial && !t.runs_on_own_variables && door::calls_from_a_thread())
-    return 1; // its variables are those of a worker, which it may leave for another one
+  if (t.at.level != 0 && needs_a_proxy(t))
+    return 1; // its place in the regions around is kept where it may not come back to
   if (icv.dynamic) {
     n = std::min(n, processors());
     if (most != 0)
@@ -185,8 +185,9 @@ void start_members(crew& c, team& in) {
 
 } // namespace
 
-void open_region(thread& t, const region& r) {
-  unsigned wanted = threads_for(t, r.threads, r.most);
+namespace {
+
+void open_with(thread& t, const region& r, unsigned wanted) {
   if (wanted > 1)
     wanted = take_threads(t, wanted);
   crew& c = crew_of(t);
@@ -211,6 +212,19 @@ void open_region(thread& t, const region& r) {
   start_members(c, in);
   if (t.at.place != 0)
     go_to_place(t);
+}
+
+void run_region(thread& t, const region& r, unsigned wanted) {
+  open_with(t, r, wanted);
+  r.function(r.data); // SWITCH: may resume on another worker
+  close_region(t);
+}
+
+} // namespace
+
+// A proxy cannot be the master between the two calls of a program that runs the master's part itself.
+void open_region(thread& t, const region& r) {
+  open_with(t, r, needs_a_proxy(t) ? 1 : threads_for(t, r.threads, r.most));
 }
 
 void close_region(thread& t) {
@@ -241,9 +255,14 @@ void close_region(thread& t) {
 }
 
 void parallel(thread& t, const region& r) {
-  open_region(t, r);
-  r.function(r.data);
-  close_region(t);
+  const unsigned wanted = threads_for(t, r.threads, r.most);
+  if (wanted > 1 && needs_a_proxy(t)) {
+    const auto job = [](thread& proxys, void* of) { parallel(proxys, *static_cast<const region*>(of)); };
+    if (!call_on_proxy(t, job, const_cast<region*>(&r))) // SWITCH: may resume on another worker
+      run_region(t, r, 1);
+    return;
+  }
+  run_region(t, r, wanted);
 }
 
 void finish(thread& t) noexcept {
@@ -287,8 +306,18 @@ bool barrier(thread& t, bool may_cancel) {
 
 // --- leagues ---
 
-void run_league(thread& t, unsigned teams, unsigned thread_limit, void (*function)(void*), void* data) {
+namespace {
+
+struct league {
+  unsigned teams;
+  unsigned thread_limit;
+  void (*function)(void*);
+  void* data;
+};
+
+void run_here(thread& t, const league& wanted) {
   constexpr unsigned default_teams = 3;
+  const auto& [teams, thread_limit, function, data] = wanted;
   const settings& s = process();
   const league_position before = t.league;
   const unsigned limit_before = t.current->icv.thread_limit;
@@ -302,6 +331,16 @@ void run_league(thread& t, unsigned teams, unsigned thread_limit, void (*functio
   }
   t.league = before;
   t.current->icv.thread_limit = limit_before;
+}
+
+} // namespace
+
+void run_league(thread& t, unsigned teams, unsigned thread_limit, void (*function)(void*), void* data) {
+  league wanted{teams, thread_limit, function, data};
+  const auto job = [](thread& proxys, void* of) { run_here(proxys, *static_cast<const league*>(of)); };
+  if (t.at.level == 0 && needs_a_proxy(t) && call_on_proxy(t, job, &wanted)) // SWITCH: may resume
+    return;
+  run_here(t, wanted);
 }
 
 // --- cancellation. Relaxed looks are hints: who misses one finds it at the next point ---
