@@ -40,8 +40,9 @@ struct successor {
 
 /// *Ownership*: the task itself while it runs; the atomics are anybody's; `lock` guards `ended` and
 /// `successors`; `before` and `after` belong to the deque's lock. *Life*: it is freed when it has ended and
-/// no child of it, no entry of its parent's dependences and nobody who waits for it holds it.
-struct task {
+/// no child of it, no entry of its parent's dependences and nobody who waits for it holds it. Its data stand
+/// behind it, aligned as LLVM's are.
+struct alignas(16) task {
   explicit task(task* made_by) noexcept;
   ~task();
   task(const task&) = delete;
