@@ -11,6 +11,7 @@
 #include <cstring>
 #include <pthread.h>
 #include <strings.h>
+#include <unistd.h>
 
 namespace weft::openmp {
 namespace {
@@ -275,7 +276,8 @@ void meet_places(thread& t) noexcept {
   if (n == 0)
     return;
   t.at.place = 1;
-  go_to_place(t);
+  if (::gettid() == ::getpid()) // others go there with their first region
+    go_to_place(t);
 }
 
 void go_to_place(thread& t) noexcept {
