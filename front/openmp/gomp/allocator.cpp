@@ -58,7 +58,7 @@ allocator* made(handle h) noexcept {
 // Before each block: what free and realloc need.
 struct header {
   void* begin;
-  std::size_t bytes; // that were asked for, and are counted in the pool
+  std::size_t bytes; // that were asked for; the pool counts this header too
   handle from;
 };
 
@@ -76,6 +76,12 @@ bool take_from_pool(allocator& a, std::size_t bytes) noexcept {
       return false;
   } while (!a.used.cas_weak_relaxed(used, used + bytes));
   return true;
+}
+
+// What a block of so many bytes takes of its pool; too much for any where that cannot be said.
+std::size_t with_header(std::size_t bytes) noexcept {
+  std::size_t all = 0;
+  return __builtin_add_overflow(bytes, sizeof(header), &all) ? ~std::size_t{0} : all;
 }
 
 void give_back_to_pool(allocator& a, std::size_t bytes) noexcept {
@@ -123,12 +129,12 @@ void* allocate(std::size_t align, std::size_t bytes, handle h, bool zeros) {
   if (bytes == 0)
     return nullptr;
   allocator* const a = made(h);
-  if (a != nullptr && !take_from_pool(*a, bytes))
+  if (a != nullptr && !take_from_pool(*a, with_header(bytes)))
     return fall_back(align, bytes, *a, zeros);
   void* const block = make_block(align, bytes, h, zeros);
   if (block != nullptr || a == nullptr)
     return block;
-  give_back_to_pool(*a, bytes);
+  give_back_to_pool(*a, with_header(bytes));
   return fall_back(align, bytes, *a, zeros);
 }
 
@@ -197,7 +203,7 @@ OMP_EXPORT void omp_free(void* block, handle /*from*/) {
     return;
   const header h = header_of(block);
   if (allocator* const a = made(h.from))
-    give_back_to_pool(*a, h.bytes);
+    give_back_to_pool(*a, with_header(h.bytes));
   std::free(h.begin);
 }
 OMP_EXPORT void* omp_alloc(std::size_t bytes, handle h) {
@@ -235,7 +241,7 @@ void* resize(void* block, std::size_t bytes, handle h) {
       give_back_to_pool(*a, more);
     moved = fall_back(1, bytes, *a, false);
     if (moved != nullptr)
-      give_back_to_pool(*a, before.bytes);
+      give_back_to_pool(*a, with_header(before.bytes));
   } else if (moved != nullptr && a != nullptr && bytes < before.bytes) {
     give_back_to_pool(*a, before.bytes - bytes);
   }
