@@ -3,6 +3,7 @@
 #include "front/openmp/dependence.hpp"
 
 #include "front/openmp/engine.hpp"
+#include "front/openmp/environment.hpp"
 #include "front/openmp/places.hpp"
 #include "weft/door/own_thread.hpp"
 #include "weft/door/process.hpp"
@@ -130,6 +131,8 @@ void runner::live(void* self_as_runner) noexcept {
   t.current = &in.members[number].implicit;
   if (t.at.place != 0)
     go_to_place(t);
+  if (in.shows_affinity) [[unlikely]]
+    show_affinity(t, in.of_llvm);
   in.function(in.data); // SWITCH: may resume on another worker
 }
 

@@ -4,6 +4,7 @@
 #include "front/openmp/team.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace weft::openmp {
 namespace {
@@ -65,15 +66,32 @@ void wait_for(task& other, task& k, successor& link) noexcept {
 } // namespace
 
 dependences::~dependences() {
+  forget();
+}
+
+void dependences::forget() noexcept {
   for (auto& [address, a] : at_) {
     if (a.writer != nullptr)
       release(*a.writer);
     for (task* reader : a.readers)
       release(*reader);
   }
+  at_.clear();
+  if (writer_of_all_ != nullptr)
+    release(*std::exchange(writer_of_all_, nullptr));
 }
 
 void dependences::find(void* address, bool writes, std::vector<task*>& list) const {
+  if (writer_of_all_ != nullptr)
+    list.push_back(writer_of_all_);
+  if (address == all_memory) {
+    for (const auto& [one, a] : at_) {
+      if (a.writer != nullptr)
+        list.push_back(a.writer);
+      list.insert(list.end(), a.readers.begin(), a.readers.end());
+    }
+    return;
+  }
   const auto found = at_.find(address);
   if (found == at_.end())
     return;
@@ -84,6 +102,12 @@ void dependences::find(void* address, bool writes, std::vector<task*>& list) con
 }
 
 void dependences::note(void* address, bool writes, task& k) {
+  if (address == all_memory) {
+    k.hold();
+    forget(); // all of them come before this one
+    writer_of_all_ = &k;
+    return;
+  }
   accesses& a = at_[address];
   if (a.writer == &k) // named twice
     return;

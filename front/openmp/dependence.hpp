@@ -10,7 +10,11 @@
 
 namespace weft::openmp {
 
-/// For each address the last task that writes there, and those that read what it wrote. All are held.
+/// In place of an address: omp_all_memory, which each address is a part of.
+inline void* const all_memory = reinterpret_cast<void*>(~std::uintptr_t{0});
+
+/// For each address the last task that writes there, and those that read what it wrote; the last task that
+/// writes all memory. All are held.
 class dependences {
  public:
   dependences() = default;
@@ -27,7 +31,10 @@ class dependences {
     task* writer = nullptr;
     std::vector<task*> readers;
   };
+  void forget() noexcept;
+
   std::unordered_map<void*, accesses> at_;
+  task* writer_of_all_ = nullptr;
 };
 
 /// `k` waits for the children of `maker` that its list names: k.blockers counts them. `depend`: as the ABI

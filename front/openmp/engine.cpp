@@ -2,6 +2,7 @@
 #include "front/openmp/engine.hpp"
 
 #include "front/openmp/crew.hpp"
+#include "front/openmp/environment.hpp"
 #include "front/openmp/proxy.hpp"
 #include "weft/door/process.hpp"
 #include "weft/runtime.hpp"

@@ -42,7 +42,4 @@ class engine {
   std::unique_ptr<weft::worker_group> pinned_, shared_;
 };
 
-/// The size of a thread's stack: OMP_STACKSIZE, else the limit of the process, else 8 MiB.
-std::size_t stack_bytes() noexcept;
-
 } // namespace weft::openmp

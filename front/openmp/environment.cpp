@@ -13,7 +13,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
+#include <string_view>
 #include <strings.h>
+#include <utility>
+#include <vector>
 
 namespace weft::openmp {
 namespace {
@@ -52,16 +56,45 @@ bool take_number(const char*& s, unsigned long& n) noexcept {
   return true;
 }
 
-void refuse(const char* name, const char* value) noexcept {
-  std::fprintf(stderr, "\nlibgomp: Invalid value for environment variable %s: %s\n", name, value);
-}
+// Where variables are read: the environment, or a program's own "NAME=value|NAME=value".
+class source {
+ public:
+  source() = default;
+  source(const char* text, bool complains) : is_given_(true), complains_(complains) {
+    while (*text != '\0') {
+      const std::size_t n = std::strcspn(text, "|");
+      const std::string_view both(text, n);
+      if (const std::size_t at = both.find('='); at != std::string_view::npos)
+        given_.emplace_back(both.substr(0, at), both.substr(at + 1));
+      text += n + (text[n] == '|' ? 1 : 0);
+    }
+  }
+  [[nodiscard]] const char* get(const char* name) const noexcept {
+    if (!is_given_)
+      return std::getenv(name);
+    for (const auto& [known, value] : given_) {
+      if (known == name)
+        return value.c_str();
+    }
+    return nullptr;
+  }
+  void refuse(const char* name, const char* value) const noexcept {
+    if (complains_)
+      std::fprintf(stderr, "\nlibgomp: Invalid value for environment variable %s: %s\n", name, value);
+  }
+
+ private:
+  bool is_given_ = false;
+  bool complains_ = true;
+  std::vector<std::pair<std::string, std::string>> given_;
+};
 
 // Reads a variable by `read(text)`; false: it is named.
 template <class Read>
-void read_variable(const char* name, Read read) {
-  const char* const text = std::getenv(name);
+void read_variable(const source& from, const char* name, Read read) {
+  const char* const text = from.get(name);
   if (text != nullptr && !read(text))
-    refuse(name, text);
+    from.refuse(name, text);
 }
 
 bool read_boolean(const char* s, bool& out) noexcept {
@@ -84,8 +117,8 @@ bool read_whole(const char* s, unsigned long least, unsigned long most, unsigned
 }
 
 template <class T>
-void read_number(const char* name, unsigned long least, unsigned long most, T& out) {
-  read_variable(name, [&](const char* s) {
+void read_number(const source& from, const char* name, unsigned long least, unsigned long most, T& out) {
+  read_variable(from, name, [&](const char* s) {
     unsigned long n = 0;
     if (!read_whole(s, least, most, n))
       return false;
@@ -179,6 +212,8 @@ bool read_schedule(const char* s, icvs& out) noexcept {
       return false;
     out.run_schedule = w.kind;
     out.chunk = n;
+    out.schedule_given = true;
+    out.monotonic_given = monotonic;
     out.monotonic = monotonic || (w.kind == schedule::fixed && !nonmonotonic);
     return true;
   }
@@ -250,6 +285,18 @@ bool read_policy(const char* s, wait_policy& out) noexcept {
   return is_end(s);
 }
 
+// What is none of these is the default, as the others have it.
+bool read_offload(const char* s, offloading& out) noexcept {
+  out = offloading::by_default;
+  if (take_word(s, "disabled"))
+    out = offloading::disabled;
+  else if (take_word(s, "mandatory"))
+    out = offloading::mandatory;
+  else if (!take_word(s, "default"))
+    return false;
+  return is_end(s);
+}
+
 constexpr const char* allocators[] = {
     "omp_default_mem_alloc", "omp_large_cap_mem_alloc", "omp_const_mem_alloc", "omp_high_bw_mem_alloc",
     "omp_low_lat_mem_alloc", "omp_cgroup_mem_alloc",    "omp_pteam_mem_alloc", "omp_thread_mem_alloc"};
@@ -266,12 +313,12 @@ bool read_allocator(const char* s, std::uintptr_t& out) noexcept {
   return false;
 }
 
-void read_levels(settings& p) {
+void read_levels(const source& from, settings& p) {
   bool nested = false;
   bool nested_given = false;
-  read_variable("OMP_NESTED", [&](const char* s) { return nested_given = read_boolean(s, nested); });
+  read_variable(from, "OMP_NESTED", [&](const char* s) { return nested_given = read_boolean(s, nested); });
   bool levels_given = false;
-  read_variable("OMP_MAX_ACTIVE_LEVELS", [&](const char* s) {
+  read_variable(from, "OMP_MAX_ACTIVE_LEVELS", [&](const char* s) {
     unsigned long n = 0;
     if (!read_whole(s, 0, INT_MAX, n))
       return false;
@@ -287,33 +334,46 @@ void read_levels(settings& p) {
     p.first.max_active_levels = supported_active_levels;
 }
 
-void read_binding_and_places(settings& p) {
+void read_binding_and_places(const source& from, settings& p) {
   bool given = false;
-  read_variable("OMP_PROC_BIND", [&](const char* s) { return given = read_bindings(s, p.bindings); });
-  p.places_given = std::getenv("OMP_PLACES") != nullptr || std::getenv("GOMP_CPU_AFFINITY") != nullptr;
+  read_variable(from, "OMP_PROC_BIND", [&](const char* s) { return given = read_bindings(s, p.bindings); });
+  p.places_given =
+      p.places_given || from.get("OMP_PLACES") != nullptr || from.get("GOMP_CPU_AFFINITY") != nullptr;
   if (given)
     p.first.bind = p.bindings[0];
   else if (p.places_given)
     p.first.bind = binding::on;
 }
 
-void read_rest(settings& p) {
-  read_variable("OMP_SCHEDULE", [&](const char* s) { return read_schedule(s, p.first); });
-  read_variable("OMP_DYNAMIC", [&](const char* s) { return read_boolean(s, p.first.dynamic); });
-  read_variable("OMP_CANCELLATION", [&](const char* s) { return read_boolean(s, p.cancellation); });
-  read_variable("OMP_DISPLAY_AFFINITY", [&](const char* s) { return read_boolean(s, p.display_affinity); });
-  read_number("OMP_DEFAULT_DEVICE", 0, INT_MAX, p.first.default_device);
-  read_number("OMP_MAX_TASK_PRIORITY", 0, INT_MAX, p.max_task_priority);
-  read_number("OMP_THREAD_LIMIT", 1, INT_MAX, p.first.thread_limit);
-  read_number("OMP_NUM_TEAMS", 1, INT_MAX, p.teams);
-  read_number("OMP_TEAMS_THREAD_LIMIT", 1, INT_MAX, p.teams_thread_limit);
-  const char* const stack = std::getenv("OMP_STACKSIZE") != nullptr ? "OMP_STACKSIZE" : "GOMP_STACKSIZE";
-  read_variable(stack, [&](const char* s) { return read_size(s, p.stack_size); });
-  read_variable("OMP_WAIT_POLICY", [&](const char* s) { return read_policy(s, p.policy); });
-  read_variable("GOMP_SPINCOUNT", [&](const char* s) { return read_spins(s, p.spins); });
-  read_variable("OMP_ALLOCATOR", [&](const char* s) { return read_allocator(s, p.first.allocator); });
-  if (const char* format = std::getenv("OMP_AFFINITY_FORMAT"))
+void read_rest(const source& from, settings& p) {
+  read_variable(from, "OMP_SCHEDULE", [&](const char* s) { return read_schedule(s, p.first); });
+  read_variable(from, "OMP_DYNAMIC", [&](const char* s) { return read_boolean(s, p.first.dynamic); });
+  read_variable(from, "OMP_CANCELLATION", [&](const char* s) { return read_boolean(s, p.cancellation); });
+  read_variable(from, "OMP_DISPLAY_AFFINITY",
+                [&](const char* s) { return read_boolean(s, p.display_affinity); });
+  read_number(from, "OMP_DEFAULT_DEVICE", 0, INT_MAX, p.first.default_device);
+  read_number(from, "OMP_MAX_TASK_PRIORITY", 0, INT_MAX, p.max_task_priority);
+  read_number(from, "OMP_THREAD_LIMIT", 1, INT_MAX, p.first.thread_limit);
+  read_number(from, "OMP_NUM_TEAMS", 1, INT_MAX, p.teams);
+  read_number(from, "OMP_TEAMS_THREAD_LIMIT", 1, INT_MAX, p.teams_thread_limit);
+  const char* const stack = from.get("OMP_STACKSIZE") != nullptr ? "OMP_STACKSIZE" : "GOMP_STACKSIZE";
+  read_variable(from, stack, [&](const char* s) { return read_size(s, p.stack_size); });
+  read_variable(from, "OMP_WAIT_POLICY", [&](const char* s) { return read_policy(s, p.policy); });
+  read_variable(from, "GOMP_SPINCOUNT", [&](const char* s) { return read_spins(s, p.spins); });
+  read_variable(from, "OMP_ALLOCATOR", [&](const char* s) { return read_allocator(s, p.first.allocator); });
+  read_variable(from, "OMP_TARGET_OFFLOAD", [&](const char* s) { return read_offload(s, p.offload); });
+  if (const char* format = from.get("OMP_AFFINITY_FORMAT"))
     p.affinity_format = format;
+  p.affinity_format_given = p.affinity_format_given || from.get("OMP_AFFINITY_FORMAT") != nullptr;
+  read_variable(from, "KMP_ENABLE_TASK_THROTTLING", [&](const char* s) {
+    unsigned long n = 0;
+    if (read_boolean(s, p.throttles))
+      return true;
+    const bool is_number = read_whole(s, 0, 1, n);
+    if (is_number)
+      p.throttles = n != 0;
+    return is_number;
+  });
 }
 
 // Some 0.2 ms, unless the user says otherwise.
@@ -328,18 +388,54 @@ std::uint32_t looks_of(const settings& s) noexcept {
   return s.policy == wait_policy::active ? looks_for_ever : looks_by_default;
 }
 
+void read_all(const source& from, settings& p) {
+  read_variable(from, "OMP_NUM_THREADS", [&](const char* s) {
+    if (!read_threads(s, p.threads))
+      return false;
+    p.first.threads = p.threads[0];
+    return true;
+  });
+  read_binding_and_places(from, p);
+  read_levels(from, p);
+  read_rest(from, p);
+}
+
 struct read_settings : settings {
   read_settings() {
-    read_variable("OMP_NUM_THREADS", [&](const char* s) { return read_threads(s, threads); });
-    first.threads = threads.empty() ? processors() : threads[0];
-    read_binding_and_places(*this);
-    read_levels(*this);
-    read_rest(*this);
+    first.threads = processors();
+    read_all({}, *this);
     looks = looks_of(*this);
   }
 };
 
+// An int of ms as the number of looks that take about as long.
+constexpr std::uint32_t looks_in_ms = looks_by_default * 5;
+
 } // namespace
+
+void read_settings_from(const char* text, icvs& callers) {
+  settings& all = process();
+  settings of_caller = all;
+  of_caller.first = callers;
+  read_all({text, false}, of_caller);
+  callers = of_caller.first;
+  const wait_policy policy = all.policy;
+  const std::int64_t spins = all.spins;
+  read_all({text, true}, all);
+  if (all.policy != policy || all.spins != spins)
+    all.looks = looks_of(all);
+}
+
+void set_block_time(int ms) noexcept {
+  constexpr std::uint32_t most = (looks_for_ever - 1) / looks_in_ms;
+  const auto n = static_cast<std::uint32_t>(ms);
+  process().looks = n > most ? looks_for_ever : n * looks_in_ms;
+}
+
+int block_time() noexcept {
+  const std::uint32_t looks = process().looks;
+  return looks == looks_for_ever ? INT_MAX : static_cast<int>(looks / looks_in_ms);
+}
 
 settings& process() noexcept {
   return door::immortal<read_settings>();

@@ -19,16 +19,23 @@ inline constexpr unsigned monotonic_mark = 0x80000000U;
 /// What a task has of its own: copied from its parent, changed by omp_set_...().
 struct icvs {
   unsigned threads = 1;
+  const unsigned* threads_below =
+      nullptr; // of the teams inside, level after level, up to a 0; the last stays
   unsigned thread_limit = ~0U;
   unsigned max_active_levels = 1;
   schedule run_schedule = schedule::dynamic;
   bool monotonic = false;
+  bool schedule_given = false; // or this is libgomp's own; LLVM's is static
+  bool monotonic_given = false;
   bool dynamic = false;
   binding bind = binding::off;
   int default_device = 0;
   std::uint64_t chunk = 1; // of run_schedule; 0: none was given
   std::uintptr_t allocator = 1;
 };
+
+/// OMP_TARGET_OFFLOAD. The host is the only device, so that is where target constructs run.
+enum class offloading : std::uint8_t { disabled, by_default, mandatory };
 
 enum class wait_policy : std::uint8_t { unset, active, passive };
 
@@ -40,15 +47,18 @@ struct settings {
   std::vector<binding> bindings; // OMP_PROC_BIND, the same
   bool cancellation = false;
   int max_task_priority = 0;
+  bool throttles = true;      // a thread with many tasks runs the next ones itself
   std::size_t stack_size = 0; // of threads; 0: as RLIMIT_STACK says
   wait_policy policy = wait_policy::unset;
   std::int64_t spins = -1; // GOMP_SPINCOUNT; -1: none was given
   std::uint32_t looks = 0; // of a thread that waits, before it sleeps, as long as each has a CPU
   std::string affinity_format = "level %L thread %i affinity %A";
+  bool affinity_format_given = false;
   bool display_affinity = false;
   unsigned teams = 0;              // OMP_NUM_TEAMS; changed by omp_set_num_teams()
   unsigned teams_thread_limit = 0; // the same
   bool places_given = false;
+  offloading offload = offloading::by_default;
 };
 
 /// Reads the environment at the first call. *Contexts*: all but signal handlers. *Switches*: never.

@@ -4,6 +4,7 @@
 
 #include "front/openmp/thread.hpp"
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -26,5 +27,15 @@ void meet_places(thread& t) noexcept;
 void go_to_place(thread& t) noexcept;
 
 position position_in(team& in, unsigned number) noexcept;
+
+// Affinities as text. `of_llvm`: for a program of that ABI, whose own runtime has another default format,
+// takes unknown fields, and prints on the standard output; the other one prints on the error output.
+
+/// OMP_DISPLAY_AFFINITY: prints that of the caller, which has begun a member.
+void show_affinity(thread& t, bool of_llvm);
+/// omp_display_affinity() and its like. A null or empty format: the process's.
+void display_affinity(const char* format, bool of_llvm);
+std::size_t capture_affinity(char* buffer, std::size_t bytes, const char* format, bool of_llvm);
+std::size_t affinity_format(char* buffer, std::size_t bytes, bool of_llvm);
 
 } // namespace weft::openmp

@@ -4,6 +4,7 @@
 #include "front/openmp/crew.hpp"
 #include "front/openmp/dependence.hpp"
 #include "front/openmp/engine.hpp"
+#include "front/openmp/environment.hpp"
 #include "front/openmp/team.hpp"
 #include "weft/door/own_thread.hpp"
 #include "weft/door/process.hpp"

@@ -258,7 +258,8 @@ task& new_task(thread& t, const task_request& wanted) {
 
 bool runs_at_once(const thread& t) noexcept {
   const team& in = *t.at.team;
-  return in.size == 1 || t.current->is_final || in.unfinished.load_relaxed() > tasks_per_thread * in.size;
+  return in.size == 1 || t.current->is_final ||
+         (in.unfinished.load_relaxed() > tasks_per_thread * in.size && process().throttles);
 }
 
 void make_ready(thread& t, task& k) {

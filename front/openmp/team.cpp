@@ -116,8 +116,15 @@ void begin_implicit(thread& t, member& m, const region& r, team& in, unsigned le
   k.depth = parent.depth + 1;
   k.icv = parent.icv;
   const settings& s = process();
-  if (level < s.threads.size())
+  if (r.below != nullptr)
+    k.icv.threads_below = r.below;
+  if (const unsigned*& below = k.icv.threads_below; below != nullptr) {
+    k.icv.threads = *below;
+    if (below[1] != 0)
+      ++below;
+  } else if (level < s.threads.size()) {
     k.icv.threads = s.threads[level];
+  }
   if (level < s.bindings.size())
     k.icv.bind = s.bindings[level];
   k.is_final = false;
@@ -142,6 +149,7 @@ void begin_team(thread& t, team& in, const region& r) {
   in.outer = t.at;
   in.is_active = in.size > 1;
   in.is_open = true;
+  in.of_llvm = r.of_llvm;
   const binding bind = t.current->icv.bind;
   in.bind = bind == binding::off || r.bind == binding::off ? bind : r.bind;
   // relaxed, all: published with the members' start
@@ -187,6 +195,24 @@ void start_members(crew& c, team& in) {
 
 namespace {
 
+// Whether OMP_DISPLAY_AFFINITY says anything of this team: if one of its threads was last shown in one that
+// was different. Before the members start.
+bool is_to_be_shown(team& in) noexcept {
+  constexpr std::uint64_t prime = 0x100000001B3;
+  std::uint64_t like = 0xCBF29CE484222325;
+  const auto add = [&like](std::uint64_t more) { like = (like ^ more) * prime; };
+  add(in.size);
+  add(in.outer.level);
+  for (unsigned i = 0; i < in.size; ++i)
+    add(position_in(in, i).place);
+  bool differs = false;
+  for (unsigned i = 0; i < in.size; ++i) {
+    differs = differs || in.members[i].who->shown != like;
+    in.members[i].who->shown = like;
+  }
+  return differs;
+}
+
 void open_with(thread& t, const region& r, unsigned wanted) {
   if (wanted > 1)
     wanted = take_threads(t, wanted);
@@ -196,6 +222,8 @@ void open_with(thread& t, const region& r, unsigned wanted) {
   team& in = c.team_for(wanted, may_pin, t.group);
   if (in.size < wanted)
     give_threads_back(t, wanted - in.size);
+  if (r.strict.say != nullptr && in.size < r.threads)
+    r.strict.say(r.strict, r.threads, in.size);
   count_threads(t, in, true);
   ++t.mastering;
   begin_team(t, in, r);
@@ -209,9 +237,12 @@ void open_with(thread& t, const region& r, unsigned wanted) {
     other.who.group = t.group;
     other.who.league = t.league;
   }
+  in.shows_affinity = process().display_affinity && is_to_be_shown(in);
   start_members(c, in);
   if (t.at.place != 0)
     go_to_place(t);
+  if (in.shows_affinity) [[unlikely]]
+    show_affinity(t, in.of_llvm);
 }
 
 void run_region(thread& t, const region& r, unsigned wanted) {

@@ -39,6 +39,8 @@ struct team {
   position outer; // where the master was before
   bool is_active = false;
   bool is_open = false;
+  bool shows_affinity = false;
+  bool of_llvm = false;
   binding bind = binding::off;
   const unsigned room; // members that there is memory for
   std::unique_ptr<member[]> members;
@@ -79,11 +81,14 @@ struct team {
 struct region {
   void (*function)(void*) = nullptr;
   void* data = nullptr;
-  unsigned threads = 0;        // num_threads(); 0: none
-  unsigned most = 0;           // more would have nothing to do: sections; 0: no limit
-  binding bind = binding::off; // proc_bind(); off: none
-  work_share* share = nullptr; // a loop or sections for all members, prepared
-  task_group* group = nullptr; // all members' implicit tasks are in it
+  unsigned threads = 0;            // num_threads(); 0: none
+  unsigned most = 0;               // more would have nothing to do: sections; 0: no limit
+  binding bind = binding::off;     // proc_bind(); off: none
+  work_share* share = nullptr;     // a loop or sections for all members, prepared
+  task_group* group = nullptr;     // all members' implicit tasks are in it
+  const unsigned* below = nullptr; // num_threads(threads, ...): icvs::threads_below
+  strictness strict = {};
+  bool of_llvm = false; // opened by a program of that ABI
 };
 
 /// How many threads a region gets that the caller opens now.

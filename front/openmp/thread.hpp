@@ -57,6 +57,13 @@ struct copies_of_variables {
   virtual ~copies_of_variables() = default;
 };
 
+/// num_threads(strict: n): what is done where there are fewer. Null: it is not asked for.
+struct strictness {
+  void (*say)(const strictness&, unsigned wanted, unsigned got) = nullptr;
+  int severity = 0;
+  const char* message = nullptr;
+};
+
 /// Memory that a task had, on its way back to the thread that took it.
 struct task_cell {
   task_cell* next;
@@ -80,7 +87,9 @@ struct thread {
   league_position league;
   unsigned mastering = 0;      // regions that it has opened and not closed
   const int id;                // differs from all other threads'
-  unsigned threads_pushed = 0; // what LLVM's compiler says before a region, for that one
+  unsigned threads_pushed = 0; // this and the next three: what LLVM's compiler says before a region, for that
+  const unsigned* threads_below_pushed = nullptr;
+  strictness strict_pushed;
   binding bind_pushed = binding::off;
   std::pair<unsigned, unsigned> league_pushed; // teams, and threads of each
   bool is_initial = true;
@@ -90,6 +99,7 @@ struct thread {
   std::vector<work_share*> spare_shares;
   std::vector<void*> spare_tasks;             // memory for tasks with little data
   door::atomic<task_cell*> returned{nullptr}; // the same, that other threads have given back
+  std::uint64_t shown = 0;                    // by OMP_DISPLAY_AFFINITY: what its team was like
   unsigned bound_to = 0;                      // the place that its kernel thread was last put on, + 1
   std::unique_ptr<team> alone;                // of which it is the only member outside of regions
   std::unique_ptr<contention_group> own_group;

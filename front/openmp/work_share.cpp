@@ -16,6 +16,10 @@ std::uint64_t ceiling(std::uint64_t n, std::uint64_t by) noexcept {
   return n / by + (n % by != 0 ? 1 : 0);
 }
 
+std::uint64_t round_up(std::uint64_t n, std::uint64_t to) noexcept {
+  return to == 1 ? n : ceiling(n, to) * to;
+}
+
 } // namespace
 
 // Differences are taken without sign, so that those between any two values of the type are right.
@@ -48,6 +52,7 @@ void work_share::renew() noexcept {
   ordered_until.store_relaxed(0);
   copied = nullptr;
   is_ordered = false;
+  multiple = 1;
   reductions = nullptr;
   across.reset();
   memory.reset();
@@ -89,6 +94,12 @@ bool take_static(thread& t, chunk& c) noexcept {
   if (s.chunk_size == 0) { // one chunk each, whose sizes differ by 1 at most
     if (t.at.trip++ != 0)
       return false;
+    if (s.multiple != 1) {
+      const std::uint64_t size = round_up(ceiling(n, threads), s.multiple);
+      c.low = std::min(me * size, n);
+      c.high = std::min(c.low + size, n);
+      return c.low < c.high;
+    }
     const std::uint64_t each = n / threads;
     const std::uint64_t rest = n % threads;
     c.low = me * each + std::min(me, rest);
@@ -133,7 +144,8 @@ bool take_guided(work_share& s, unsigned threads, chunk& c) noexcept {
     if (low >= n)
       return false;
     const std::uint64_t left = n - low;
-    size = std::min(std::max(ceiling(left, threads), std::max<std::uint64_t>(s.chunk_size, 1)), left);
+    size = std::max(ceiling(left, threads), std::max<std::uint64_t>(s.chunk_size, 1));
+    size = std::min(round_up(size, s.multiple), left);
   } while (!s.taken.cas_weak_relaxed(low, low + size));
   c = {low, low + size};
   return true;

@@ -56,6 +56,7 @@ struct work_share {
   iteration_space space;
   schedule kind = schedule::dynamic;
   std::uint64_t chunk_size = 1; // 0: none was given
+  std::uint64_t multiple = 1;   // that chunks have a multiple of, but for the last: simd
   bool is_ordered = false;      // for an ABI that does not say it again with each chunk
   alignas(64) door::atomic<std::uint64_t> taken{0};
   alignas(64) door::atomic<std::uint64_t> ordered_until{0}; // iterations whose turn is over

@@ -161,7 +161,13 @@ char take_field(const char*& at) {
   return 0;
 }
 
-std::string expand(const thread& t, const char* format) {
+// Behind a field that is none.
+void pass_field(const char*& at) {
+  const char* const end = *at == '{' ? std::strchr(at, '}') : nullptr;
+  at = end != nullptr ? end + 1 : *at != '\0' ? at + 1 : at;
+}
+
+std::string expand(const thread& t, const char* format, bool of_llvm) {
   std::string out;
   for (const char* at = format; *at != '\0';) {
     if (*at != '%') {
@@ -175,7 +181,7 @@ std::string expand(const thread& t, const char* format) {
     form f;
     if (*at == '0') {
       f.zeros = true;
-      if (*++at != '.')
+      if (*++at != '.' && !of_llvm)
         fatal("leading zero not followed by dot in affinity format");
     }
     if (*at == '.') {
@@ -185,9 +191,12 @@ std::string expand(const thread& t, const char* format) {
     while (std::isdigit(static_cast<unsigned char>(*at)) != 0)
       f.width = f.width * 10 + static_cast<std::size_t>(*at++ - '0');
     const char letter = take_field(at);
-    if (letter == 0)
-      fatal("unsupported type in affinity format");
-    out += fill(value_of(t, letter), f, !is_text(letter));
+    if (letter == 0) {
+      if (!of_llvm)
+        fatal("unsupported type in affinity format");
+      pass_field(at);
+    }
+    out += fill(letter != 0 ? value_of(t, letter) : "undefined", f, letter != 0 && !is_text(letter));
   }
   return out;
 }
@@ -202,23 +211,52 @@ std::size_t copy_out(const std::string& text, char* buffer, std::size_t bytes) {
   return text.size();
 }
 
-std::string expand_for_caller(const char* format) {
+const char* format_of_process(bool of_llvm) {
+  const settings& s = process();
+  return of_llvm && !s.affinity_format_given ? "OMP: pid %P tid %i thread %n bound to OS proc set {%A}"
+                                             : s.affinity_format.c_str();
+}
+
+std::string expand_for_caller(const char* format, bool of_llvm) {
   const bool is_default = format == nullptr || *format == '\0';
-  return expand(caller(), is_default ? process().affinity_format.c_str() : format);
+  return expand(caller(), is_default ? format_of_process(of_llvm) : format, of_llvm);
+}
+
+// One piece for each line, as several threads print.
+void print_line(std::string text, bool of_llvm) {
+  text += '\n';
+  std::fwrite(text.data(), 1, text.size(), of_llvm ? stdout : stderr);
 }
 
 } // namespace
 
+namespace weft::openmp {
+
+void show_affinity(thread& t, bool of_llvm) {
+  print_line(expand(t, format_of_process(of_llvm), of_llvm), of_llvm);
+}
+void display_affinity(const char* format, bool of_llvm) {
+  print_line(expand_for_caller(format, of_llvm), of_llvm);
+}
+std::size_t capture_affinity(char* buffer, std::size_t bytes, const char* format, bool of_llvm) {
+  return copy_out(expand_for_caller(format, of_llvm), buffer, bytes);
+}
+std::size_t affinity_format(char* buffer, std::size_t bytes, bool of_llvm) {
+  return copy_out(format_of_process(of_llvm), buffer, bytes);
+}
+
+} // namespace weft::openmp
+
 OMP_EXPORT void omp_set_affinity_format(const char* format) {
   process().affinity_format = format;
+  process().affinity_format_given = true;
 }
 OMP_EXPORT std::size_t omp_get_affinity_format(char* buffer, std::size_t bytes) {
-  return copy_out(process().affinity_format, buffer, bytes);
+  return affinity_format(buffer, bytes, false);
 }
 OMP_EXPORT std::size_t omp_capture_affinity(char* buffer, std::size_t bytes, const char* format) {
-  return copy_out(expand_for_caller(format), buffer, bytes);
+  return capture_affinity(buffer, bytes, format, false);
 }
 OMP_EXPORT void omp_display_affinity(const char* format) {
-  const std::string line = expand_for_caller(format) + "\n";
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  display_affinity(format, false);
 }

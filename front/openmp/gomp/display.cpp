@@ -108,7 +108,8 @@ void display_environment(bool verbose) {
   print("OMP_DISPLAY_AFFINITY", name_of(s.display_affinity));
   print("OMP_AFFINITY_FORMAT", s.affinity_format.c_str());
   print("OMP_ALLOCATOR", allocator_name(s.first.allocator));
-  print("OMP_TARGET_OFFLOAD", "DEFAULT");
+  constexpr const char* offload[] = {"DISABLED", "DEFAULT", "MANDATORY"};
+  print("OMP_TARGET_OFFLOAD", offload[static_cast<unsigned>(s.offload)]);
   if (verbose)
     print_verbose(s);
   std::fputs("OPENMP DISPLAY ENVIRONMENT END\n", stderr);

@@ -119,6 +119,8 @@ OMP_EXPORT void omp_set_schedule(unsigned kind, int chunk) {
     return;
   icv.run_schedule = static_cast<schedule>(plain);
   icv.monotonic = (kind & monotonic_mark) != 0;
+  icv.schedule_given = true;
+  icv.monotonic_given = icv.monotonic;
   const bool given = chunk >= 1 && icv.run_schedule != schedule::automatic;
   icv.chunk = given ? static_cast<std::uint64_t>(chunk) : icv.run_schedule == schedule::fixed ? 0 : 1;
 }

@@ -25,11 +25,17 @@ enum schedule_kind : std::int32_t {
   guided_chunked = 36,
   by_runtime = 37,
   automatic = 38,
+  static_simd = 45, // chunks of a multiple of what is given for a chunk; and the next two
+  guided_simd = 46,
+  runtime_simd = 47,
   first_ordered = 64, // from here on the same once more, for ordered loops
   ordered_distance = 32,
   distribute_chunked = 91,
   distribute_even = 92,
   without_marks = ~(3 << 29),
 };
+
+/// Says a program's own message; severity 2: and ends the process.
+void say_error(int severity, const char* text);
 
 } // namespace weft::openmp::kmp

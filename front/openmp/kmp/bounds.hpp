@@ -62,8 +62,14 @@ void divide(const who& w, std::int32_t kind, std::int32_t* is_last, Value* lower
   }
   const std::uint64_t each = n / w.of;
   const std::uint64_t more = n % w.of;
-  const std::uint64_t low = w.number * each + std::min(w.number, more);
-  const std::uint64_t mine = each + (w.number < more ? 1 : 0);
+  std::uint64_t low = w.number * each + std::min(w.number, more);
+  std::uint64_t mine = each + (w.number < more ? 1 : 0);
+  if (kind == static_simd && chunk > 1) {
+    const auto unit = static_cast<std::uint64_t>(chunk);
+    const std::uint64_t size = (each + (more != 0 ? 1 : 0) + unit - 1) / unit * unit;
+    low = std::min(w.number * size, n);
+    mine = std::min(size, n - low);
+  }
   *stride = static_cast<difference>(n);
   if (is_last != nullptr)
     *is_last = mine != 0 && low + mine == n ? 1 : 0;

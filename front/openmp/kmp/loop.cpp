@@ -3,6 +3,8 @@
 // chunk after chunk (dispatch).
 #include "front/openmp/kmp/bounds.hpp"
 
+#include <algorithm>
+
 using namespace weft::openmp;
 using namespace weft::openmp::kmp;
 
@@ -14,7 +16,19 @@ struct form {
   schedule kind;
   std::uint64_t chunk;
   bool ordered;
+  std::uint64_t multiple = 1;
 };
+
+// What schedule(runtime) is, by OMP_SCHEDULE or omp_set_schedule(): chunks of so many times `unit`.
+void choose_at_run_time(const icvs& icv, std::uint64_t unit, form& f) noexcept {
+  if (!icv.schedule_given || icv.run_schedule == schedule::automatic) {
+    f.kind = schedule::fixed;
+    f.chunk = 0;
+  } else {
+    f.kind = icv.run_schedule;
+    f.chunk = icv.chunk * unit;
+  }
+}
 
 form form_of(const thread& t, std::int32_t kind, std::uint64_t chunk) noexcept {
   kind &= without_marks;
@@ -24,7 +38,20 @@ form form_of(const thread& t, std::int32_t kind, std::uint64_t chunk) noexcept {
   const icvs& icv = t.current->icv;
   switch (kind) {
   case static_chunked:
-  case 45: // static, balanced and chunked
+    break;
+  case static_simd:
+    f.multiple = std::max<std::uint64_t>(chunk, 1);
+    f.chunk = 0;
+    break;
+  case guided_simd:
+    f.kind = schedule::guided;
+    f.multiple = std::max<std::uint64_t>(chunk, 1);
+    break;
+  case runtime_simd:
+    f.multiple = std::max<std::uint64_t>(chunk, 1);
+    choose_at_run_time(icv, f.multiple, f);
+    if (f.kind == schedule::guided)
+      f.multiple = f.chunk;
     break;
   case dynamic_chunked:
   case 44: // static with stealing
@@ -37,8 +64,7 @@ form form_of(const thread& t, std::int32_t kind, std::uint64_t chunk) noexcept {
     f.kind = schedule::guided;
     break;
   case by_runtime:
-    f.kind = icv.run_schedule == schedule::automatic ? schedule::fixed : icv.run_schedule;
-    f.chunk = icv.run_schedule == schedule::automatic ? 0 : icv.chunk;
+    choose_at_run_time(icv, 1, f);
     break;
   default:
     f.chunk = 0;
@@ -58,6 +84,7 @@ void begin(std::int32_t kind, Value lower, Value upper, std::make_signed_t<Value
     s.kind = f.kind;
     s.chunk_size = f.chunk;
     s.is_ordered = f.ordered;
+    s.multiple = f.multiple;
   });
 }
 

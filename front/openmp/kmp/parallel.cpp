@@ -6,9 +6,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdarg>
+#include <string>
 #include <utility>
+#include <vector>
 
 using namespace weft::openmp;
 using namespace weft::openmp::kmp;
@@ -62,7 +63,36 @@ region region_of(thread& t, call& c) {
   return {.function = &run_call,
           .data = &c,
           .threads = std::exchange(t.threads_pushed, 0),
-          .bind = std::exchange(t.bind_pushed, binding::off)};
+          .bind = std::exchange(t.bind_pushed, binding::off),
+          .below = std::exchange(t.threads_below_pushed, nullptr),
+          .strict = std::exchange(t.strict_pushed, {}),
+          .of_llvm = true};
+}
+
+// Lists of numbers, each once, as tasks point to them. A program has few, and they stay.
+struct kept_list {
+  kept_list* next = nullptr;
+  std::vector<unsigned> numbers; // and a 0
+};
+
+const unsigned* keep(std::vector<unsigned> numbers) {
+  static constinit door::atomic<kept_list*> lists{nullptr};
+  kept_list* first = lists.load_acquire(); // pairs with the release below
+  for (kept_list* k = first; k != nullptr; k = k->next) {
+    if (k->numbers == numbers)
+      return k->numbers.data();
+  }
+  auto* const made = new kept_list{first, std::move(numbers)};
+  while (!lists.cas_weak_acq_rel(made->next, made)) { // two that are equal do no harm
+  }
+  return made->numbers.data();
+}
+
+void say_fewer(const strictness& asked, unsigned wanted, unsigned got) {
+  if (asked.message != nullptr)
+    return say_error(asked.severity, asked.message);
+  const std::string text = "a region of " + std::to_string(wanted) + " threads has " + std::to_string(got);
+  say_error(asked.severity, text.c_str());
 }
 
 } // namespace
@@ -90,6 +120,29 @@ KMP_EXPORT void __kmpc_end(ident*) {}
 
 KMP_EXPORT void __kmpc_push_num_threads(ident*, int, int n) {
   caller().threads_pushed = static_cast<unsigned>(std::max(n, 0));
+}
+// num_threads(a, b, ...): this region's, and those of the levels inside.
+KMP_EXPORT void __kmpc_push_num_threads_list(ident* place, int id, unsigned length, const int* list) {
+  if (length == 0)
+    return;
+  __kmpc_push_num_threads(place, id, list[0]);
+  if (length == 1)
+    return;
+  std::vector<unsigned> below;
+  for (unsigned i = 1; i < length; ++i)
+    below.push_back(static_cast<unsigned>(std::max(list[i], 1)));
+  below.push_back(0);
+  caller().threads_below_pushed = keep(std::move(below));
+}
+KMP_EXPORT void __kmpc_push_num_threads_strict(ident* place, int id, int n, int severity,
+                                               const char* message) {
+  __kmpc_push_num_threads(place, id, n);
+  caller().strict_pushed = {&say_fewer, severity, message};
+}
+KMP_EXPORT void __kmpc_push_num_threads_list_strict(ident* place, int id, unsigned length, const int* list,
+                                                    int severity, const char* message) {
+  __kmpc_push_num_threads_list(place, id, length, list);
+  caller().strict_pushed = {&say_fewer, severity, message};
 }
 KMP_EXPORT void __kmpc_pop_num_threads(ident*, int) {} // fork_call has taken it
 // target thread_limit(n), which the caller runs itself.
@@ -123,7 +176,9 @@ KMP_EXPORT void __kmpc_fork_call_if(ident*, int count, void* function, int wante
 KMP_EXPORT void __kmpc_serialized_parallel(ident*, int) {
   thread& t = caller();
   t.threads_pushed = 0;
-  open_region(t, {.threads = 1});
+  t.threads_below_pushed = nullptr;
+  t.strict_pushed = {};
+  open_region(t, {.threads = 1, .of_llvm = true});
 }
 KMP_EXPORT void __kmpc_end_serialized_parallel(ident*, int) {
   close_region(caller());
@@ -269,39 +324,4 @@ KMP_EXPORT int __kmpc_reduce(ident*, int, int, std::size_t, void*, void (*)(void
 KMP_EXPORT void __kmpc_end_reduce(ident*, int, void* name) {
   give(name);
   static_cast<void>(barrier(caller(), false));
-}
-
-// --- atomic: what MKL calls ---
-
-#define ATOMIC_ADD(name, type)                                                                               \
-  KMP_EXPORT void __kmpc_atomic_##name##_add(ident*, int, type* to, type value) {                            \
-    type before = __atomic_load_n(to, __ATOMIC_RELAXED);                                                     \
-    while (                                                                                                  \
-        !__atomic_compare_exchange_n(to, &before, before + value, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) \
-      ;                                                                                                      \
-  }
-ATOMIC_ADD(fixed4, std::int32_t)
-ATOMIC_ADD(fixed8, std::int64_t)
-
-namespace {
-
-// Floating-point values by their bits.
-template <class Value, class Bits>
-void add_by_bits(Value* to, Value value) noexcept {
-  auto* const bits = reinterpret_cast<Bits*>(to);
-  Bits before = __atomic_load_n(bits, __ATOMIC_RELAXED);
-  for (;;) {
-    const auto sum = std::bit_cast<Bits>(std::bit_cast<Value>(before) + value);
-    if (__atomic_compare_exchange_n(bits, &before, sum, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-      return;
-  }
-}
-
-} // namespace
-
-KMP_EXPORT void __kmpc_atomic_float4_add(ident*, int, float* to, float value) {
-  add_by_bits<float, std::uint32_t>(to, value);
-}
-KMP_EXPORT void __kmpc_atomic_float8_add(ident*, int, double* to, double value) {
-  add_by_bits<double, std::uint64_t>(to, value);
 }

@@ -36,11 +36,14 @@ KMP_EXPORT void* __kmpc_copyprivate_light(ident*, int, void* data) {
   return t.at.share->copied;
 }
 
-KMP_EXPORT void __kmpc_error(ident*, int severity, const char* message) {
+void kmp::say_error(int severity, const char* text) {
   constexpr int fatal = 2;
-  const char* const text = message != nullptr ? message : "";
   std::fprintf(stderr, "OMP: %s: Encountered user-directed %s: %s.\n",
                severity == fatal ? "Error" : "Warning", severity == fatal ? "error" : "warning", text);
   if (severity == fatal)
     std::abort();
+}
+
+KMP_EXPORT void __kmpc_error(ident*, int severity, const char* message) {
+  kmp::say_error(severity, message != nullptr ? message : "");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tasks of clang's programs. The program gets a kmp_task_t with room for what the task captures; the task
 // that it belongs to is named in the words before it.
+#include "front/openmp/dependence.hpp"
 #include "front/openmp/kmp/abi.hpp"
 
 #include <algorithm>
@@ -51,7 +52,8 @@ void run_routine(void* data) {
   auto* const p = static_cast<prefix*>(data);
   auto* const k = reinterpret_cast<kmp_task*>(p + 1);
   const int id = caller().id;
-  k->function(id, k);
+  if (k->function != nullptr) // else it only has dependences
+    k->function(id, k);
   if (p->has_destructors && k->destructors != nullptr)
     k->destructors(id, k);
 }
@@ -92,11 +94,18 @@ void submit(thread& t, task& k) {
 struct depend_info {
   void* address;
   std::size_t bytes;
-  std::uint8_t flags; // 1 in, 2 out, 4 mutexinoutset, 8 inoutset
+  std::uint8_t flags; // 1 in, 2 out, 4 mutexinoutset, 8 inoutset, 0x80 omp_all_memory
 };
+
+bool names_all_memory(int count, const depend_info* list) {
+  return std::any_of(list, list + count,
+                     [](const depend_info& d) { return (d.flags & 0x80) != 0 || d.address == all_memory; });
+}
 
 // Null where there is none.
 std::vector<void*> list_of(int count, const depend_info* list, int more, const depend_info* others) {
+  if (names_all_memory(count, list) || names_all_memory(more, others))
+    return {reinterpret_cast<void*>(1), reinterpret_cast<void*>(1), all_memory};
   std::vector<void*> out(2);
   std::size_t written = 0;
   const auto add = [&](bool writes) {

@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: MIT
 // The functions of omp.h once more under the version that libomp gives all of its names, for programs that
 // were linked to it. They are the same but for nested locks, which have 8 bytes in LLVM's omp.h: a lock of
-// ours is made for them, as for Fortran's.
+// ours is made for them, as for Fortran's; and for what libomp says in another way: affinities, schedules.
 #include "front/openmp/gomp/functions.hpp"
+#include "front/openmp/kmp/abi.hpp"
+#include "front/openmp/places.hpp"
 
+#include <cstdio>
 #include <new>
 
 #define AGAIN(result, name, parameters, arguments)                                                           \
   extern "C" __attribute__((visibility("default"))) result omp_##name##_of_llvm parameters {                 \
     return omp_##name arguments;                                                                             \
+  }                                                                                                          \
+  __asm__(".symver omp_" #name "_of_llvm, omp_" #name "@VERSION")
+#define OTHER(result, name, parameters, body)                                                                \
+  extern "C" __attribute__((visibility("default"))) result omp_##name##_of_llvm parameters {                 \
+    body;                                                                                                    \
   }                                                                                                          \
   __asm__(".symver omp_" #name "_of_llvm, omp_" #name "@VERSION")
 #define GET(name) AGAIN(int, name, (), ())
@@ -65,15 +73,10 @@ AGAIN(void, init_lock_with_hint, (void* lock, int hint), (lock, hint));
 AGAIN(double, get_wtime, (), ());
 AGAIN(double, get_wtick, (), ());
 AGAIN(void, set_schedule, (unsigned kind, int chunk), (kind, chunk));
-AGAIN(void, get_schedule, (unsigned* kind, int* chunk), (kind, chunk));
 AGAIN(int, pause_resource, (int kind, int device), (kind, device));
 AGAIN(void, get_place_proc_ids, (int place, int* ids), (place, ids));
 AGAIN(void, get_partition_place_nums, (int* places), (places));
 AGAIN(void, set_affinity_format, (const char* format), (format));
-AGAIN(std::size_t, get_affinity_format, (char* buffer, std::size_t bytes), (buffer, bytes));
-AGAIN(void, display_affinity, (const char* format), (format));
-AGAIN(std::size_t, capture_affinity, (char* buffer, std::size_t bytes, const char* format),
-      (buffer, bytes, format));
 AGAIN(void, fulfill_event, (std::uintptr_t event), (event));
 
 AGAIN(std::uintptr_t, init_allocator, (std::uintptr_t space, int count, const void* traits),
@@ -93,6 +96,37 @@ AGAIN(void*, realloc, (void* block, std::size_t bytes, std::uintptr_t allocator,
       (block, bytes, allocator, from));
 AGAIN(void, free, (void* block, std::uintptr_t allocator), (block, allocator));
 
+// --- what LLVM's omp.h calls in C, where the Fortran functions have these names ---
+
+// Where nobody has said anything it is static, and only what was asked for is monotonic.
+OTHER(void, get_schedule, (unsigned* kind, int* chunk), {
+  const weft::openmp::icvs& icv = weft::openmp::caller().current->icv;
+  const bool given = icv.schedule_given;
+  *kind =
+      given ? static_cast<unsigned>(icv.run_schedule) : static_cast<unsigned>(weft::openmp::schedule::fixed);
+  if (icv.monotonic_given)
+    *kind |= weft::openmp::monotonic_mark;
+  *chunk = given ? static_cast<int>(icv.chunk) : 0;
+});
+OTHER(void, display_affinity, (const char* format), weft::openmp::display_affinity(format, true));
+OTHER(std::size_t, get_affinity_format, (char* buffer, std::size_t bytes),
+      return weft::openmp::affinity_format(buffer, bytes, true));
+OTHER(std::size_t, capture_affinity, (char* buffer, std::size_t bytes, const char* format),
+      return weft::openmp::capture_affinity(buffer, bytes, format, true));
+
+KMP_EXPORT void ompc_set_affinity_format(const char* format) {
+  omp_set_affinity_format(format);
+}
+KMP_EXPORT std::size_t ompc_get_affinity_format(char* buffer, std::size_t bytes) {
+  return weft::openmp::affinity_format(buffer, bytes, true);
+}
+KMP_EXPORT void ompc_display_affinity(const char* format) {
+  weft::openmp::display_affinity(format, true);
+}
+KMP_EXPORT std::size_t ompc_capture_affinity(char* buffer, std::size_t bytes, const char* format) {
+  return weft::openmp::capture_affinity(buffer, bytes, format, true);
+}
+
 // --- nested locks ---
 
 namespace {
@@ -108,15 +142,9 @@ void* make_for(void* lock) {
 
 } // namespace
 
-#define NESTED(result, name, parameters, body)                                                               \
-  extern "C" __attribute__((visibility("default"))) result omp_##name##_of_llvm parameters {                 \
-    body;                                                                                                    \
-  }                                                                                                          \
-  __asm__(".symver omp_" #name "_of_llvm, omp_" #name "@VERSION")
-
-NESTED(void, init_nest_lock, (void* lock), omp_init_nest_lock(make_for(lock)));
-NESTED(void, init_nest_lock_with_hint, (void* lock, int), omp_init_nest_lock(make_for(lock)));
-NESTED(void, destroy_nest_lock, (void* lock), ::operator delete(made_for(lock)));
-NESTED(void, set_nest_lock, (void* lock), omp_set_nest_lock(made_for(lock)));
-NESTED(void, unset_nest_lock, (void* lock), omp_unset_nest_lock(made_for(lock)));
-NESTED(int, test_nest_lock, (void* lock), return omp_test_nest_lock(made_for(lock)));
+OTHER(void, init_nest_lock, (void* lock), omp_init_nest_lock(make_for(lock)));
+OTHER(void, init_nest_lock_with_hint, (void* lock, int), omp_init_nest_lock(make_for(lock)));
+OTHER(void, destroy_nest_lock, (void* lock), ::operator delete(made_for(lock)));
+OTHER(void, set_nest_lock, (void* lock), omp_set_nest_lock(made_for(lock)));
+OTHER(void, unset_nest_lock, (void* lock), omp_unset_nest_lock(made_for(lock)));
+OTHER(int, test_nest_lock, (void* lock), return omp_test_nest_lock(made_for(lock)));
