@@ -6,7 +6,7 @@ using namespace weft::mpi;
 
 // One call. `...`: the arguments of both.
 #define WEFT_MPI_BY_TWIN(blocking, twin, ...)                                                                \
-  if (!is_on() || is_in_look())                                                                              \
+  if (goes_past_layer())                                                                                     \
     return blocking(__VA_ARGS__);                                                                            \
   return by_twin(comm, MPI_STATUS_IGNORE, [=](MPI_Request* r) { return twin(__VA_ARGS__, r); })
 

@@ -30,25 +30,25 @@ using namespace weft::mpi;
 extern "C" {
 
 WEFT_API int MPI_Wait(MPI_Request* request, MPI_Status* status) {
-  if (!is_on() || is_in_look())
+  if (goes_past_layer())
     return PMPI_Wait(request, status);
   return wait_for(*request, status, MPI_COMM_NULL);
 }
 
 WEFT_API int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
-  if (!is_on() || is_in_look())
+  if (goes_past_layer())
     return PMPI_Waitall(count, requests, statuses);
   return wait_for_all(count, requests, statuses);
 }
 
 WEFT_API int MPI_Waitany(int count, MPI_Request requests[], int* which, MPI_Status* status) {
-  if (!is_on() || is_in_look())
+  if (goes_past_layer())
     return PMPI_Waitany(count, requests, which, status);
   return wait_until([=](int& flag) { return PMPI_Testany(count, requests, which, &flag, status); });
 }
 
 WEFT_API int MPI_Waitsome(int count, MPI_Request requests[], int* done, int which[], MPI_Status statuses[]) {
-  if (!is_on() || is_in_look())
+  if (goes_past_layer())
     return PMPI_Waitsome(count, requests, done, which, statuses);
   return wait_until([=](int& flag) {
     const int code = PMPI_Testsome(count, requests, done, which, statuses);
@@ -58,56 +58,56 @@ WEFT_API int MPI_Waitsome(int count, MPI_Request requests[], int* done, int whic
 }
 
 WEFT_API int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  if (!is_on() || is_in_look())
+  if (goes_past_layer())
     return PMPI_Probe(source, tag, comm, status);
   return wait_until([=](int& flag) { return PMPI_Iprobe(source, tag, comm, &flag, status); });
 }
 
 WEFT_API int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
-  if (!is_on() || is_in_look())
+  if (goes_past_layer())
     return PMPI_Mprobe(source, tag, comm, message, status);
   return wait_until([=](int& flag) { return PMPI_Improbe(source, tag, comm, &flag, message, status); });
 }
 
 WEFT_API int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
-  if (!is_on() || is_in_look())
+  if (goes_past_layer())
     return PMPI_Test(request, flag, status);
   return test(flag, [=] { return PMPI_Test(request, flag, status); });
 }
 
 WEFT_API int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
-  if (!is_on() || is_in_look())
+  if (goes_past_layer())
     return PMPI_Testall(count, requests, flag, statuses);
   return test(flag, [=] { return PMPI_Testall(count, requests, flag, statuses); });
 }
 
 WEFT_API int MPI_Testany(int count, MPI_Request requests[], int* which, int* flag, MPI_Status* status) {
-  if (!is_on() || is_in_look())
+  if (goes_past_layer())
     return PMPI_Testany(count, requests, which, flag, status);
   return test(flag, [=] { return PMPI_Testany(count, requests, which, flag, status); });
 }
 
 WEFT_API int MPI_Testsome(int count, MPI_Request requests[], int* done, int which[], MPI_Status statuses[]) {
-  if (!is_on() || is_in_look())
+  if (goes_past_layer())
     return PMPI_Testsome(count, requests, done, which, statuses);
   return test(done, [=] { return PMPI_Testsome(count, requests, done, which, statuses); });
 }
 
 WEFT_API int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
-  if (!is_on() || is_in_look())
+  if (goes_past_layer())
     return PMPI_Iprobe(source, tag, comm, flag, status);
   return test(flag, [=] { return PMPI_Iprobe(source, tag, comm, flag, status); });
 }
 
 WEFT_API int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
                          MPI_Status* status) {
-  if (!is_on() || is_in_look())
+  if (goes_past_layer())
     return PMPI_Improbe(source, tag, comm, flag, message, status);
   return test(flag, [=] { return PMPI_Improbe(source, tag, comm, flag, message, status); });
 }
 
 WEFT_API int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
-  if (!is_on() || is_in_look())
+  if (goes_past_layer())
     return PMPI_Request_get_status(request, flag, status);
   return test(flag, [=] { return PMPI_Request_get_status(request, flag, status); });
 }

@@ -14,6 +14,10 @@ namespace weft::mpi {
 [[nodiscard]] bool is_on() noexcept;
 /// Whether the caller stands in the look at the table (table.hpp): what MPI calls there goes straight to it.
 [[nodiscard]] bool is_in_look() noexcept;
+/// Whether a call of the caller's goes to the engine as it is. *Contexts*: all. *Switches*: never.
+[[nodiscard]] inline bool goes_past_layer() noexcept {
+  return !is_on() || is_in_look();
+}
 
 /// In scope: the caller may call PMPI. It is not preempted there, since the library has variables of kernel
 /// threads. Where MPI_THREAD_MULTIPLE was not granted, callers take turns. *Contexts*: thread, foreign kernel

@@ -66,21 +66,21 @@ using namespace weft::mpi;
 extern "C" {
 
 WEFT_API int MPI_Send(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  if (!is_on() || is_in_look())
+  if (goes_past_layer())
     return PMPI_Send(from, count, type, to, tag, comm);
   return by_twin(comm, MPI_STATUS_IGNORE,
                  [=](MPI_Request* r) { return PMPI_Isend(from, count, type, to, tag, comm, r); });
 }
 
 WEFT_API int MPI_Ssend(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  if (!is_on() || is_in_look())
+  if (goes_past_layer())
     return PMPI_Ssend(from, count, type, to, tag, comm);
   return by_twin(comm, MPI_STATUS_IGNORE,
                  [=](MPI_Request* r) { return PMPI_Issend(from, count, type, to, tag, comm, r); });
 }
 
 WEFT_API int MPI_Rsend(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  if (!is_on() || is_in_look())
+  if (goes_past_layer())
     return PMPI_Rsend(from, count, type, to, tag, comm);
   return by_twin(comm, MPI_STATUS_IGNORE,
                  [=](MPI_Request* r) { return PMPI_Irsend(from, count, type, to, tag, comm, r); });
@@ -88,14 +88,14 @@ WEFT_API int MPI_Rsend(const void* from, int count, MPI_Datatype type, int to, i
 
 WEFT_API int MPI_Recv(void* into, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
                       MPI_Status* status) {
-  if (!is_on() || is_in_look())
+  if (goes_past_layer())
     return PMPI_Recv(into, count, type, from, tag, comm, status);
   return by_twin(comm, status,
                  [=](MPI_Request* r) { return PMPI_Irecv(into, count, type, from, tag, comm, r); });
 }
 
 WEFT_API int MPI_Mrecv(void* into, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
-  if (!is_on() || is_in_look())
+  if (goes_past_layer())
     return PMPI_Mrecv(into, count, type, message, status);
   return by_twin(MPI_COMM_NULL, status,
                  [=](MPI_Request* r) { return PMPI_Imrecv(into, count, type, message, r); });
@@ -104,7 +104,7 @@ WEFT_API int MPI_Mrecv(void* into, int count, MPI_Datatype type, MPI_Message* me
 WEFT_API int MPI_Sendrecv(const void* from, int count, MPI_Datatype type, int to, int tag, void* into,
                           int most, MPI_Datatype into_type, int source, int into_tag, MPI_Comm comm,
                           MPI_Status* status) {
-  if (!is_on() || is_in_look())
+  if (goes_past_layer())
     return PMPI_Sendrecv(from, count, type, to, tag, into, most, into_type, source, into_tag, comm, status);
   return send_and_receive({const_cast<void*>(from), count, type, to, tag},
                           {into, most, into_type, source, into_tag}, comm, status);
@@ -112,7 +112,7 @@ WEFT_API int MPI_Sendrecv(const void* from, int count, MPI_Datatype type, int to
 
 WEFT_API int MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int to, int tag, int source,
                                   int into_tag, MPI_Comm comm, MPI_Status* status) {
-  if (!is_on() || is_in_look())
+  if (goes_past_layer())
     return PMPI_Sendrecv_replace(buffer, count, type, to, tag, source, into_tag, comm, status);
   packed_copy sent;
   if (const int code = sent.make(buffer, count, type, comm); code != MPI_SUCCESS)

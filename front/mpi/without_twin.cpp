@@ -7,7 +7,7 @@
 using namespace weft::mpi;
 
 #define WEFT_MPI_ELSEWHERE(blocking, ...)                                                                    \
-  if (!is_on() || is_in_look())                                                                              \
+  if (goes_past_layer())                                                                                     \
     return blocking(__VA_ARGS__);                                                                            \
   return elsewhere([=] { return blocking(__VA_ARGS__); })
 
@@ -15,7 +15,7 @@ using namespace weft::mpi;
 #define WEFT_MPI_TWIN_OR_ELSEWHERE(blocking, twin, ...) WEFT_MPI_ELSEWHERE(blocking, __VA_ARGS__)
 #else
 #define WEFT_MPI_TWIN_OR_ELSEWHERE(blocking, twin, ...)                                                      \
-  if (!is_on() || is_in_look())                                                                              \
+  if (goes_past_layer())                                                                                     \
     return blocking(__VA_ARGS__);                                                                            \
   return by_twin(comm, MPI_STATUS_IGNORE, [=](MPI_Request* r) { return twin(__VA_ARGS__, r); })
 #endif
