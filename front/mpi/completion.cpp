@@ -112,4 +112,18 @@ WEFT_API int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* 
   return test(flag, [=] { return PMPI_Request_get_status(request, flag, status); });
 }
 
+WEFT_API int MPI_Win_test(MPI_Win window, int* flag) {
+  if (goes_past_layer())
+    return PMPI_Win_test(window, flag);
+  return test(flag, [=] { return PMPI_Win_test(window, flag); });
+}
+
+#if MPI_VERSION >= 4
+WEFT_API int MPI_Parrived(MPI_Request request, int part, int* flag) {
+  if (goes_past_layer())
+    return PMPI_Parrived(request, part, flag);
+  return test(flag, [=] { return PMPI_Parrived(request, part, flag); });
+}
+#endif
+
 } // extern "C"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sends and receives. Who calls issues the twin, so that messages keep the order of the program's calls.
+// Sends and receives that are no single twin with the same arguments.
 #include "front/mpi/translate.hpp"
 
 #include <cstddef>
@@ -9,44 +9,68 @@
 namespace weft::mpi {
 namespace {
 
+// The calls that are needed, for each size of counts.
+struct small_counts {
+  using count = int;
+  static constexpr auto receive = &PMPI_Irecv;
+  static constexpr auto send = &PMPI_Isend;
+  static constexpr auto receive_message = &PMPI_Imrecv;
+  static constexpr auto packed_size = &PMPI_Pack_size;
+  static constexpr auto pack = &PMPI_Pack;
+};
+#if MPI_VERSION >= 4
+struct large_counts {
+  using count = MPI_Count;
+  static constexpr auto receive = &PMPI_Irecv_c;
+  static constexpr auto send = &PMPI_Isend_c;
+  static constexpr auto receive_message = &PMPI_Imrecv_c;
+  static constexpr auto packed_size = &PMPI_Pack_size_c;
+  static constexpr auto pack = &PMPI_Pack_c;
+};
+#endif
+
 // The bytes of `count` elements, packed: what is sent while the buffer is received into.
+template <class Calls>
 class packed_copy {
  public:
+  using count = typename Calls::count;
   // Returns an MPI code.
-  int make(const void* from, int count, MPI_Datatype type, MPI_Comm comm) {
+  int make(const void* from, count n, MPI_Datatype type, MPI_Comm comm) {
     const engine_section in;
-    int bytes = 0;
-    int code = PMPI_Pack_size(count, type, comm, &bytes);
+    count bytes = 0;
+    int code = Calls::packed_size(n, type, comm, &bytes);
     if (code != MPI_SUCCESS)
       return code;
     bytes_.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(bytes) + 1]);
     if (bytes_ == nullptr)
       return MPI_ERR_NO_MEM;
-    return PMPI_Pack(from, count, type, bytes_.get(), bytes, &used_, comm);
+    return Calls::pack(from, n, type, bytes_.get(), bytes, &used_, comm);
   }
   [[nodiscard]] const void* data() const noexcept { return bytes_.get(); }
-  [[nodiscard]] int size() const noexcept { return used_; }
+  [[nodiscard]] count size() const noexcept { return used_; }
 
  private:
   std::unique_ptr<std::byte[]> bytes_;
-  int used_ = 0;
+  count used_ = 0;
 };
 
+template <class Calls>
 struct place {
   void* buffer;
-  int count;
+  typename Calls::count count;
   MPI_Datatype type;
   int rank, tag;
 };
 
-int send_and_receive(const place& from, const place& into, MPI_Comm comm, MPI_Status* status) {
+template <class Calls>
+int send_and_receive(const place<Calls>& from, const place<Calls>& into, MPI_Comm comm, MPI_Status* status) {
   MPI_Request both[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   {
     const engine_section in;
-    int code = PMPI_Irecv(into.buffer, into.count, into.type, into.rank, into.tag, comm, &both[0]);
+    int code = Calls::receive(into.buffer, into.count, into.type, into.rank, into.tag, comm, &both[0]);
     if (code != MPI_SUCCESS)
       return code;
-    code = PMPI_Isend(from.buffer, from.count, from.type, from.rank, from.tag, comm, &both[1]);
+    code = Calls::send(from.buffer, from.count, from.type, from.rank, from.tag, comm, &both[1]);
     if (code != MPI_SUCCESS) {
       PMPI_Cancel(&both[0]);
       PMPI_Wait(&both[0], MPI_STATUS_IGNORE);
@@ -58,67 +82,51 @@ int send_and_receive(const place& from, const place& into, MPI_Comm comm, MPI_St
   return received != MPI_SUCCESS ? received : sent;
 }
 
+template <class Calls>
+int replace(void* buffer, typename Calls::count count, MPI_Datatype type, int to, int tag, int source,
+            int into_tag, MPI_Comm comm, MPI_Status* status) {
+  packed_copy<Calls> sent;
+  if (const int code = sent.make(buffer, count, type, comm); code != MPI_SUCCESS)
+    return code == MPI_ERR_NO_MEM ? raise(comm, code) : code;
+  return send_and_receive<Calls>({const_cast<void*>(sent.data()), sent.size(), MPI_PACKED, to, tag},
+                                 {buffer, count, type, source, into_tag}, comm, status);
+}
+
 } // namespace
 } // namespace weft::mpi
 
 using namespace weft::mpi;
 
+#define WEFT_MPI_BOTH_WAYS(c, calls, Count)                                                                  \
+  WEFT_API int MPI_Mrecv##c(void* into, Count count, MPI_Datatype type, MPI_Message* message,                \
+                            MPI_Status* status) {                                                            \
+    if (goes_past_layer())                                                                                   \
+      return PMPI_Mrecv##c(into, count, type, message, status);                                              \
+    return by_twin(MPI_COMM_NULL, status, [=](MPI_Request* request) {                                        \
+      return calls::receive_message(into, count, type, message, request);                                    \
+    });                                                                                                      \
+  }                                                                                                          \
+  WEFT_API int MPI_Sendrecv##c(const void* from, Count count, MPI_Datatype type, int to, int tag,            \
+                               void* into, Count most, MPI_Datatype into_type, int source, int into_tag,     \
+                               MPI_Comm comm, MPI_Status* status) {                                          \
+    if (goes_past_layer())                                                                                   \
+      return PMPI_Sendrecv##c(from, count, type, to, tag, into, most, into_type, source, into_tag, comm,     \
+                              status);                                                                       \
+    return send_and_receive<calls>({const_cast<void*>(from), count, type, to, tag},                          \
+                                   {into, most, into_type, source, into_tag}, comm, status);                 \
+  }                                                                                                          \
+  WEFT_API int MPI_Sendrecv_replace##c(void* buffer, Count count, MPI_Datatype type, int to, int tag,        \
+                                       int source, int into_tag, MPI_Comm comm, MPI_Status* status) {        \
+    if (goes_past_layer())                                                                                   \
+      return PMPI_Sendrecv_replace##c(buffer, count, type, to, tag, source, into_tag, comm, status);         \
+    return replace<calls>(buffer, count, type, to, tag, source, into_tag, comm, status);                     \
+  }
+
 extern "C" {
 
-WEFT_API int MPI_Send(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  if (goes_past_layer())
-    return PMPI_Send(from, count, type, to, tag, comm);
-  return by_twin(comm, MPI_STATUS_IGNORE,
-                 [=](MPI_Request* r) { return PMPI_Isend(from, count, type, to, tag, comm, r); });
-}
-
-WEFT_API int MPI_Ssend(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  if (goes_past_layer())
-    return PMPI_Ssend(from, count, type, to, tag, comm);
-  return by_twin(comm, MPI_STATUS_IGNORE,
-                 [=](MPI_Request* r) { return PMPI_Issend(from, count, type, to, tag, comm, r); });
-}
-
-WEFT_API int MPI_Rsend(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  if (goes_past_layer())
-    return PMPI_Rsend(from, count, type, to, tag, comm);
-  return by_twin(comm, MPI_STATUS_IGNORE,
-                 [=](MPI_Request* r) { return PMPI_Irsend(from, count, type, to, tag, comm, r); });
-}
-
-WEFT_API int MPI_Recv(void* into, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
-                      MPI_Status* status) {
-  if (goes_past_layer())
-    return PMPI_Recv(into, count, type, from, tag, comm, status);
-  return by_twin(comm, status,
-                 [=](MPI_Request* r) { return PMPI_Irecv(into, count, type, from, tag, comm, r); });
-}
-
-WEFT_API int MPI_Mrecv(void* into, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
-  if (goes_past_layer())
-    return PMPI_Mrecv(into, count, type, message, status);
-  return by_twin(MPI_COMM_NULL, status,
-                 [=](MPI_Request* r) { return PMPI_Imrecv(into, count, type, message, r); });
-}
-
-WEFT_API int MPI_Sendrecv(const void* from, int count, MPI_Datatype type, int to, int tag, void* into,
-                          int most, MPI_Datatype into_type, int source, int into_tag, MPI_Comm comm,
-                          MPI_Status* status) {
-  if (goes_past_layer())
-    return PMPI_Sendrecv(from, count, type, to, tag, into, most, into_type, source, into_tag, comm, status);
-  return send_and_receive({const_cast<void*>(from), count, type, to, tag},
-                          {into, most, into_type, source, into_tag}, comm, status);
-}
-
-WEFT_API int MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int to, int tag, int source,
-                                  int into_tag, MPI_Comm comm, MPI_Status* status) {
-  if (goes_past_layer())
-    return PMPI_Sendrecv_replace(buffer, count, type, to, tag, source, into_tag, comm, status);
-  packed_copy sent;
-  if (const int code = sent.make(buffer, count, type, comm); code != MPI_SUCCESS)
-    return code == MPI_ERR_NO_MEM ? raise(comm, code) : code;
-  return send_and_receive({const_cast<void*>(sent.data()), sent.size(), MPI_PACKED, to, tag},
-                          {buffer, count, type, source, into_tag}, comm, status);
-}
+WEFT_MPI_BOTH_WAYS(, small_counts, int)
+#if MPI_VERSION >= 4
+WEFT_MPI_BOTH_WAYS(_c, large_counts, MPI_Count)
+#endif
 
 } // extern "C"

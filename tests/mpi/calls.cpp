@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // MPI calls of many threads of Weft, in each rank.
-#include <mpi.h>
-
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -12,47 +10,10 @@
 #include <unistd.h>
 #include <vector>
 
+#include "tests/mpi/calls.hpp"
 #include "weft/mpi.hpp"
-#include "weft/weft.hpp"
 
 namespace {
-
-int rank = 0, ranks = 1;
-
-#define CHECK(condition)                                                                                     \
-  do {                                                                                                       \
-    if (!(condition)) {                                                                                      \
-      std::fprintf(stderr, "rank %d: %s:%d: %s\n", rank, __FILE__, __LINE__, #condition);                    \
-      MPI_Abort(MPI_COMM_WORLD, 3);                                                                          \
-    }                                                                                                        \
-  } while (false)
-#define OK(call) CHECK((call) == MPI_SUCCESS)
-
-// Runs `f(i)` in so many threads, and one that computes beside them.
-template <class F>
-void in_threads(int count, F f) {
-  std::atomic<int> left{count};
-  weft::thread computes([&left] {
-    while (left != 0)
-      weft::this_thread::yield();
-  });
-  std::vector<weft::thread> all;
-  for (int i = 0; i < count; ++i) {
-    all.emplace_back([&f, &left, i] {
-      f(i);
-      --left;
-    });
-  }
-  for (weft::thread& t : all)
-    t.join();
-  computes.join();
-}
-
-MPI_Comm dup_world() {
-  MPI_Comm made = MPI_COMM_NULL;
-  OK(MPI_Comm_dup(MPI_COMM_WORLD, &made));
-  return made;
-}
 
 // A thread receives what another one of its rank sends later: without the layer the worker waits for ever.
 void self() {
@@ -346,71 +307,25 @@ void errors() {
   OK(MPI_Comm_free(&calls));
 }
 
-void communicators() {
-  weft::thread makes([] {
-    MPI_Comm half = MPI_COMM_NULL, grid = MPI_COMM_NULL, made = MPI_COMM_NULL;
-    int members = 0;
-    OK(MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half));
-    OK(MPI_Comm_size(half, &members));
-    CHECK(members == (ranks + 1 - rank % 2) / 2);
-    const int sizes[] = {ranks}, wraps[] = {1};
-    OK(MPI_Cart_create(MPI_COMM_WORLD, 1, sizes, wraps, 0, &grid));
-    int around[2] = {-1, -1};
-    OK(MPI_Neighbor_allgather(&rank, 1, MPI_INT, around, 1, MPI_INT, grid));
-    CHECK(around[0] == (rank + ranks - 1) % ranks && around[1] == (rank + 1) % ranks);
-    MPI_Group all;
-    OK(MPI_Comm_group(MPI_COMM_WORLD, &all));
-    OK(MPI_Comm_create(MPI_COMM_WORLD, all, &made));
-    OK(MPI_Barrier(made));
-    OK(MPI_Group_free(&all));
-    for (MPI_Comm* c : {&half, &grid, &made})
-      OK(MPI_Comm_free(c));
+// What lies in the buffer is large, so that giving the buffer back waits for who receives it.
+void buffered() {
+  constexpr int count = 1 << 18;
+  std::vector<int> got(count);
+  weft::thread sends([] {
+    std::vector<int> sent(count, 7);
+    std::vector<char> room(sizeof(int) * count + MPI_BSEND_OVERHEAD);
+    OK(MPI_Buffer_attach(room.data(), static_cast<int>(room.size())));
+    OK(MPI_Bsend(sent.data(), count, MPI_INT, 0, 1, MPI_COMM_SELF));
+    char* back = nullptr;
+    int bytes = 0;
+    OK(MPI_Buffer_detach(&back, &bytes));
+    CHECK(back == room.data() && bytes == static_cast<int>(room.size()));
   });
-  makes.join();
-}
-
-void windows() {
-  weft::thread uses([] {
-    int* memory = nullptr;
-    MPI_Win w = MPI_WIN_NULL;
-    OK(MPI_Win_allocate(static_cast<MPI_Aint>(sizeof(int)), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD,
-                        &memory, &w));
-    *memory = -1;
-    OK(MPI_Win_fence(0, w));
-    OK(MPI_Put(&rank, 1, MPI_INT, 1 - rank, 0, 1, MPI_INT, w));
-    OK(MPI_Win_fence(0, w));
-    CHECK(*memory == 1 - rank);
-    int got = -1;
-    OK(MPI_Win_lock(MPI_LOCK_SHARED, 1 - rank, 0, w));
-    OK(MPI_Get(&got, 1, MPI_INT, 1 - rank, 0, 1, MPI_INT, w));
-    OK(MPI_Win_unlock(1 - rank, w));
-    CHECK(got == rank);
-    OK(MPI_Win_free(&w));
-  });
-  uses.join();
-}
-
-void files() {
-  const std::string name = "/tmp/weft_mpi_" + std::to_string(::getppid());
-  weft::thread uses([&name] {
-    std::string common = name;
-    common.resize(64);
-    OK(MPI_Bcast(common.data(), 64, MPI_CHAR, 0, MPI_COMM_WORLD));
-    MPI_File f = MPI_FILE_NULL;
-    OK(MPI_File_open(MPI_COMM_WORLD, common.c_str(),
-                     MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &f));
-    int got = -1;
-    OK(MPI_File_write_at_all(f, static_cast<MPI_Offset>(sizeof(int)) * rank, &rank, 1, MPI_INT,
-                             MPI_STATUS_IGNORE));
-    OK(MPI_File_sync(f));
-    OK(MPI_Barrier(MPI_COMM_WORLD));
-    OK(MPI_File_read_at(f, static_cast<MPI_Offset>(sizeof(int)) * (1 - rank), &got, 1, MPI_INT,
-                        MPI_STATUS_IGNORE));
-    CHECK(got == 1 - rank);
-    OK(MPI_Barrier(MPI_COMM_WORLD));
-    OK(MPI_File_close(&f));
-  });
-  uses.join();
+  weft::thread receives(
+      [&got] { OK(MPI_Recv(got.data(), count, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE)); });
+  sends.join();
+  receives.join();
+  CHECK(got[0] == 7 && got[count - 1] == 7);
 }
 
 void in_cpp() {
@@ -474,6 +389,12 @@ constexpr named cases[] = {{"self", self},
                            {"both_ways", both_ways},
                            {"errors", errors},
                            {"communicators", communicators},
+                           {"intercommunicators", intercommunicators},
+                           {"neighbours", neighbours},
+                           {"buffered", buffered},
+#if MPI_VERSION >= 4
+                           {"large_counts", large_counts},
+#endif
                            {"windows", windows},
                            {"files", files},
                            {"in_cpp", in_cpp},

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// The calls of the two lists. By their twins where they have one: who calls issues it, so that messages keep
+// the order of the program's calls. Others block a spare kernel thread.
+#include "front/mpi/translate.hpp"
+
+using namespace weft::mpi;
+
+#define WEFT_MPI_OPEN(...) __VA_ARGS__ // arguments in brackets, without them
+
+#define WEFT_MPI_BY_TWIN(call, blocking, twin, parameters, arguments)                                        \
+  WEFT_API int call parameters {                                                                             \
+    if (goes_past_layer())                                                                                   \
+      return blocking arguments;                                                                             \
+    return by_twin(comm, MPI_STATUS_IGNORE,                                                                  \
+                   [=](MPI_Request* request) { return twin(WEFT_MPI_OPEN arguments, request); });            \
+  }
+#define WEFT_MPI_RECEIVE(call, blocking, twin, parameters, arguments)                                        \
+  WEFT_API int call parameters {                                                                             \
+    if (goes_past_layer())                                                                                   \
+      return blocking(WEFT_MPI_OPEN arguments, status);                                                      \
+    return by_twin(comm, status,                                                                             \
+                   [=](MPI_Request* request) { return twin(WEFT_MPI_OPEN arguments, request); });            \
+  }
+#define WEFT_MPI_ELSEWHERE(call, blocking, parameters, arguments)                                            \
+  WEFT_API int call parameters {                                                                             \
+    if (goes_past_layer())                                                                                   \
+      return blocking arguments;                                                                             \
+    return elsewhere([=] { return blocking arguments; });                                                    \
+  }
+
+// Twins of Open MPI 4 that hang with types of no bytes, where the blocking calls do not. In all ranks alike.
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5
+#define FRAIL_TWIN(name, twin, parameters, arguments) ELSEWHERE(name, parameters, arguments)
+#else
+#define FRAIL_TWIN(name, twin, parameters, arguments) TWIN(name, twin, parameters, arguments)
+#endif
+#define TWIN_TO TWIN
+
+extern "C" {
+
+#define TWIN(name, twin, parameters, arguments)                                                              \
+  WEFT_MPI_BY_TWIN(MPI_##name, PMPI_##name, PMPI_##twin, parameters, arguments)
+#define TWIN_FROM(name, twin, parameters, arguments)                                                         \
+  WEFT_MPI_RECEIVE(MPI_##name, PMPI_##name, PMPI_##twin, parameters, arguments)
+#define ELSEWHERE(name, parameters, arguments)                                                               \
+  WEFT_MPI_ELSEWHERE(MPI_##name, PMPI_##name, parameters, arguments)
+#define COUNT int
+#define PLACE int
+#define LARGE_PLACE MPI_Aint
+#include "front/mpi/counted_calls.inc"
+#include "front/mpi/other_calls.inc"
+#undef TWIN
+#undef TWIN_FROM
+#undef ELSEWHERE
+#undef COUNT
+#undef PLACE
+
+#if MPI_VERSION >= 4
+#define TWIN(name, twin, parameters, arguments)                                                              \
+  WEFT_MPI_BY_TWIN(MPI_##name##_c, PMPI_##name##_c, PMPI_##twin##_c, parameters, arguments)
+#define TWIN_FROM(name, twin, parameters, arguments)                                                         \
+  WEFT_MPI_RECEIVE(MPI_##name##_c, PMPI_##name##_c, PMPI_##twin##_c, parameters, arguments)
+#define ELSEWHERE(name, parameters, arguments)                                                               \
+  WEFT_MPI_ELSEWHERE(MPI_##name##_c, PMPI_##name##_c, parameters, arguments)
+#define COUNT MPI_Count
+#define PLACE MPI_Aint
+#include "front/mpi/counted_calls.inc"
+#endif
+
+} // extern "C"
