@@ -107,7 +107,7 @@ need_for() {
       need --optional libdw-dev libelf-dev g++-12 gdb valgrind linux-perf linux-tools-generic libunwind-dev libbenchmark-dev
       need --optional g++-aarch64-linux-gnu g++-powerpc64le-linux-gnu g++-riscv64-linux-gnu qemu-user googletest make \
         xz-utils
-      need --optional openmpi-bin libopenmpi-dev mpich libmpich-dev # tests/mpi
+      need --optional openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran # tests/mpi
       # tests/pthreads: programs. Its servers are not installed: Debian would start them.
       need --optional pigz pbzip2 zstd lbzip2 plzip ripgrep sysbench stress-ng
       need_quick_programs

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "tools/weft/mpi_command.hpp"
 #include "tools/weft/ps_command.hpp"
 #include "tools/weft/run_command.hpp"
 #include "tools/weft/trace_command.hpp"
@@ -13,6 +14,7 @@ int main(int argc, char** argv) {
   CLI::App app{"Looks at programs that use the library Weft, and runs others on it", "weft"};
   app.require_subcommand(1);
   app.set_version_flag("--version", "weft " WEFT_VERSION);
+  weft::tool::add_mpi_command(app);
   weft::tool::add_ps_command(app);
   weft::tool::add_run_command(app);
   weft::tool::add_trace_command(app);

@@ -18,8 +18,18 @@ namespace weft::tool {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+const char* speaker = "weft run";
+
+} // namespace
+
+void speak_as(const char* command) {
+  speaker = command;
+}
+
 void refuse_to_run(int code, const std::string& why) {
-  std::fprintf(stderr, "weft run: %s\n", why.c_str());
+  std::fprintf(stderr, "%s: %s\n", speaker, why.c_str());
   std::exit(code);
 }
 
@@ -46,16 +56,6 @@ std::string list_of(const std::vector<std::string>& names) {
 std::string name_of(const program_file& p) {
   return p.script.empty() ? p.path.filename() : p.script.filename();
 }
-
-namespace {
-
-struct settings {
-  bool openmp = false; // what is meant where no door is named
-  bool pthreads = false;
-  bool explain = false;
-  bool quiet = false;
-  unsigned workers = 0; // 0: as the environment says
-};
 
 std::string before(const std::string& first, const std::string& rest) {
   return rest.empty() ? first : first + ':' + rest;
@@ -88,6 +88,27 @@ program_file find_or_refuse(const std::string& name) {
   return p;
 }
 
+void become(const std::vector<std::string>& words) {
+  std::vector<char*> arguments;
+  for (const std::string& w : words)
+    arguments.push_back(const_cast<char*>(w.c_str()));
+  arguments.push_back(nullptr);
+  std::fflush(nullptr);
+  ::execvp(arguments.front(), arguments.data());
+  refuse_to_run(errno == ENOENT ? not_found : cannot_run,
+                words.front() + ": " + std::generic_category().message(errno));
+}
+
+namespace {
+
+struct settings {
+  bool openmp = false; // what is meant where no door is named
+  bool pthreads = false;
+  bool explain = false;
+  bool quiet = false;
+  unsigned workers = 0; // 0: as the environment says
+};
+
 // What becomes of the two variables.
 struct plan {
   std::string search_path = variable("LD_LIBRARY_PATH");
@@ -100,17 +121,6 @@ struct plan {
       preload = before(t.preload, preload);
   }
 };
-
-[[noreturn]] void become(const std::vector<std::string>& words) {
-  std::vector<char*> arguments;
-  for (const std::string& w : words)
-    arguments.push_back(const_cast<char*>(w.c_str()));
-  arguments.push_back(nullptr);
-  std::fflush(nullptr);
-  ::execvp(arguments.front(), arguments.data());
-  refuse_to_run(errno == ENOENT ? not_found : cannot_run,
-                words.front() + ": " + std::generic_category().message(errno));
-}
 
 void explain(const plan& how) {
   if (how.search_path != variable("LD_LIBRARY_PATH"))

@@ -12,7 +12,18 @@
 namespace weft::tool {
 
 constexpr int cannot_run = 126, not_found = 127; // as of env and nohup
+// Whose words a refusal is: "weft run" unless said.
+void speak_as(const char* command);
 [[noreturn]] void refuse_to_run(int code, const std::string& why);
+
+// A program that the loader can take over.
+[[nodiscard]] program_file find_or_refuse(const std::string& name);
+// As the shell does.
+[[noreturn]] void become(const std::vector<std::string>& words);
+// Of the environment; "" if it is not there.
+[[nodiscard]] std::string variable(const char* name);
+// "first:rest".
+[[nodiscard]] std::string before(const std::string& first, const std::string& rest);
 
 // None: the loader does not tell.
 using libraries = std::optional<std::vector<loaded_library>>;
