@@ -3,18 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <utility>
 
 #include "bench/insitu/analysis.hpp"
 #include "bench/insitu/lj.hpp"
+#include "bench/insitu/pair_force.hpp"
 
 namespace weft::bench::insitu {
 namespace {
 
-// U(r) = 4 (r^-12 - r^-6) - U(c) - (r - c) U'(c)
-constexpr double c2 = cutoff * cutoff;
-constexpr double c6 = 1 / (c2 * c2 * c2);
-constexpr double potential_at_cutoff = 4 * (c6 * c6 - c6);
-constexpr double slope_at_cutoff = -24 * (2 * c6 * c6 - c6) / cutoff;
+constexpr pair_force force(cutoff);
 
 // The nearest image of a difference of coordinates that are less than one and a half edges apart.
 [[gnu::always_inline]] inline double nearest(double d, double edge) {
@@ -35,19 +33,18 @@ double wrapped(double x, double edge) {
 
 } // namespace
 
-liquid::liquid(std::size_t atoms, unsigned parts) {
+lattice::lattice(std::size_t atoms) {
   std::size_t side = 1;
   while (4 * side * side * side < atoms)
     ++side;
   const std::size_t n = 4 * side * side * side;
-  edge_ = std::cbrt(static_cast<double>(n) / density);
-  cells_ = std::max<std::size_t>(static_cast<std::size_t>(edge_ / (cutoff + skin)), 1);
-  const double spacing = edge_ / static_cast<double>(side);
+  edge = std::cbrt(static_cast<double>(n) / density);
+  const double spacing = edge / static_cast<double>(side);
   for (std::size_t i = 0; i < side * side * side; ++i) {
     const double x = static_cast<double>(i / (side * side)), y = static_cast<double>(i / side % side),
                  z = static_cast<double>(i % side);
     for (const vec& in_cell : {vec{0, 0, 0}, vec{0.5, 0.5, 0}, vec{0.5, 0, 0.5}, vec{0, 0.5, 0.5}})
-      position_.push_back({(x + in_cell.x) * spacing, (y + in_cell.y) * spacing, (z + in_cell.z) * spacing});
+      positions.push_back({(x + in_cell.x) * spacing, (y + in_cell.y) * spacing, (z + in_cell.z) * spacing});
   }
   // Without a momentum, and at the temperature that was asked for.
   std::mt19937_64 random(4711);
@@ -55,18 +52,27 @@ liquid::liquid(std::size_t atoms, unsigned parts) {
   vec mean;
   for (std::size_t i = 0; i < n; ++i) {
     const vec v{normal(random), normal(random), normal(random)};
-    velocity_.push_back(v);
+    velocities.push_back(v);
     mean = {mean.x + v.x, mean.y + v.y, mean.z + v.z};
   }
   const auto count = static_cast<double>(n);
   double twice_kinetic = 0;
-  for (vec& v : velocity_) {
+  for (vec& v : velocities) {
     v = {v.x - mean.x / count, v.y - mean.y / count, v.z - mean.z / count};
     twice_kinetic += square(v);
   }
   const double scale = std::sqrt(start_temperature * 3 * (count - 1) / twice_kinetic);
-  for (vec& v : velocity_)
+  for (vec& v : velocities)
     v = {v.x * scale, v.y * scale, v.z * scale};
+}
+
+liquid::liquid(std::size_t atoms, unsigned parts) {
+  lattice start(atoms);
+  edge_ = start.edge;
+  position_ = std::move(start.positions);
+  velocity_ = std::move(start.velocities);
+  const std::size_t n = position_.size();
+  cells_ = std::max<std::size_t>(static_cast<std::size_t>(edge_ / (cutoff + skin)), 1);
   force_.resize(n);
   listed_at_.resize(n);
   cell_atoms_.resize(n);
@@ -179,11 +185,10 @@ void liquid::forces(unsigned part) {
     for (; j != end; ++j) {
       const vec d = difference(p, positions[*j], edge_);
       const double r2 = square(d);
-      if (r2 >= c2)
+      if (r2 >= force.cutoff2())
         continue;
-      const double r = std::sqrt(r2), inverse2 = 1 / r2, inverse6 = inverse2 * inverse2 * inverse2;
-      potential += 4 * inverse6 * (inverse6 - 1) - potential_at_cutoff - (r - cutoff) * slope_at_cutoff;
-      const double strength = 24 * inverse6 * (2 * inverse6 - 1) * inverse2 + slope_at_cutoff * r * inverse2;
+      const auto [pair_potential, strength] = force(r2);
+      potential += pair_potential;
       f = {f.x + d.x * strength, f.y + d.y * strength, f.z + d.z * strength};
     }
     force_[i] = f;

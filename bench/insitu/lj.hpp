@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Molecular dynamics of a Lennard-Jones liquid in a periodic cube, in reduced units, by parts that run at the
-// same time: velocity Verlet; pair forces from neighbour lists, which are made anew when an atom has gone
-// half the skin; the force is shifted so that it and the potential end smoothly at the cutoff, without which
-// the energy would not stay (Toxvaerd and Dyre, "Communication: Shifted forces in molecular dynamics", J.
-// Chem. Phys. 134, 2011). The state is that of LAMMPS' benchmark "lj": an fcc lattice of density 0.8442 at a
-// temperature of 1.44, cutoff 2.5, skin 0.3.
+// same time: velocity Verlet; pair forces (pair_force.hpp) from neighbour lists, which are made anew when an
+// atom has gone half the skin. The state is that of LAMMPS' benchmark "lj": an fcc lattice of density 0.8442
+// at a temperature of 1.44, cutoff 2.5, skin 0.3.
 #pragma once
 
 #include <array>
@@ -24,12 +22,20 @@ inline constexpr double cutoff = 2.5;
 inline constexpr double skin = 0.3;
 inline constexpr double time_step = 0.002;
 
+// The state at the beginning.
+struct lattice {
+  // 4 c^3 atoms, the least number of this form that is no smaller than `atoms`, without a momentum.
+  explicit lattice(std::size_t atoms);
+  double edge = 0; // of the cube that holds them
+  std::vector<vec> positions, velocities;
+};
+
 // Ownership: `step_1` to `step_3` of different parts may run at the same time; each phase begins when the one
 // before has ended everywhere, and what stands between phases (`needs_lists()`, `fill_cells()`, `energy()`)
 // is called by one.
 class liquid {
  public:
-  // 4 c^3 atoms, the least number of this form that is no smaller than `atoms`, in `parts`.
+  // The atoms of lattice(atoms), in `parts`.
   liquid(std::size_t atoms, unsigned parts);
 
   [[nodiscard]] std::size_t size() const { return position_.size(); }
