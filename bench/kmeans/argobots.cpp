@@ -3,27 +3,14 @@
 // stream and a creator in each.
 #include "bench/peer/argobots.hpp"
 #include "bench/kmeans/workload.hpp"
+#include "bench/peer/abt_mutex.hpp"
 
 namespace bench = weft::bench;
 namespace kmeans = weft::bench::kmeans;
 
 namespace {
 
-class lock {
- public:
-  lock() { ABT_mutex_create(&mutex_); }
-  ~lock() { ABT_mutex_free(&mutex_); }
-  lock(const lock&) = delete;
-  lock& operator=(const lock&) = delete;
-
-  bool try_lock() { return ABT_mutex_trylock(mutex_) == ABT_SUCCESS; }
-  void unlock() { ABT_mutex_unlock(mutex_); }
-
- private:
-  ABT_mutex mutex_;
-};
-
-using work = kmeans::work<lock>;
+using work = kmeans::work<bench::abt_mutex>;
 
 struct unit {
   ABT_thread handle;
@@ -68,7 +55,7 @@ int main(int argc, char** argv) {
   std::vector<creator> creators;
   for (unsigned k = 0; k < workers; ++k)
     creators.push_back({nullptr, runtime.pool(k), k, workers});
-  return kmeans::run<lock>(rec, [&creators](work& w) {
+  return kmeans::run<bench::abt_mutex>(rec, [&creators](work& w) {
     for (creator& c : creators) {
       c.data = &w;
       ABT_thread_create(c.pool, add_part, &c, ABT_THREAD_ATTR_NULL, &c.handle);
