@@ -13,9 +13,9 @@ import suites
 import svg
 
 # Suites whose tables and plots are a module of their own.
-OWN_REPORTS = {"delegation": "delegation_report", "openmp": "openmp_report", "patterns": "patterns_report",
-               "preemption": "preemption_report", "priorities": "priorities_report",
-               "techniques": "techniques_report"}
+OWN_REPORTS = {"applications": "applications_report", "delegation": "delegation_report",
+               "openmp": "openmp_report", "patterns": "patterns_report", "preemption": "preemption_report",
+               "priorities": "priorities_report", "techniques": "techniques_report"}
 
 
 def cases_of(data):

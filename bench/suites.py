@@ -15,6 +15,7 @@ failure, whichever peer's program it is).
 import os
 import pathlib
 
+import applications_suite
 import delegation_suite
 import hand_over_suite
 import io_suite
@@ -167,14 +168,15 @@ ARGOBOTS = [
     },
 ] + [_phases(exponent) for exponent in range(6, 20, 2)] + [_streams(workers) for workers in (1, 2, 4, 8)]
 
-SUITES = {"argobots": ARGOBOTS, "core": CORE, "delegation": delegation_suite.CASES,
+SUITES = {"applications": applications_suite.CASES, "argobots": ARGOBOTS, "core": CORE,
+          "delegation": delegation_suite.CASES,
           "hand_over": hand_over_suite.CASES, "io": io_suite.CASES, "lateness": lateness_suite.CASES,
           "openmp": openmp_suite.CASES, "packing": packing_suite.CASES, "patterns": patterns_suite.CASES,
           "preemption": preemption_suite.CASES, "priorities": priorities_suite.CASES, "techniques": techniques_suite.CASES,
           "tls_blocks": tls_blocks_suite.CASES}
 
 # How often each program is run: quick, and else.
-_PASSES = {"delegation": (1, 3), "hand_over": (1, 3), "io": (1, 3), "lateness": (1, 1),
+_PASSES = {"applications": (1, 3), "delegation": (1, 3), "hand_over": (1, 3), "io": (1, 3), "lateness": (1, 1),
            "openmp": (1, 3), "packing": (1, 2), "patterns": (2, 3), "preemption": (1, 3),
            "priorities": (1, 3), "techniques": (1, 3)}
 

@@ -32,7 +32,7 @@ REUSES_STACKS = ("RtC", "automatic", "inline join", "SC", "SS-L", "RoC-L", "Full
 QUIET = 0.5
 
 # The paper's size, for all but its FMM.
-_STACKS = {"WEFT_STACK_SIZE": "16384", "ABT_THREAD_STACKSIZE": "16384"}
+STACKS = {"WEFT_STACK_SIZE": "16384", "ABT_THREAD_STACKSIZE": "16384"}
 _LARGE_STACKS = {"WEFT_STACK_SIZE": "65536", "ABT_THREAD_STACKSIZE": "65536"}
 
 
@@ -44,7 +44,7 @@ def _threads(exponent):
     n = 1 << exponent
     return {
         "name": f"threads-{n}", "workload": "techniques", "title": f"create + join + free, N={n}",
-        "peers": PEERS, "forms": _forms(TECHNIQUES, (0, 100)), "environment": {"*": _STACKS},
+        "peers": PEERS, "forms": _forms(TECHNIQUES, (0, 100)), "environment": {"*": STACKS},
         "sizes": {"n": n, "rounds": (1 << 19) // n, "repeats": 2}, "counted": False, "others_below": QUIET,
         "quick": {"rounds": max((1 << 16) // n, 1)} if exponent in (6, 10, 14) else None,
     }
@@ -55,7 +55,7 @@ def _kmeans(workers):
     replicas = REPLICAS if workers > 1 else REPLICAS[::len(REPLICAS) - 1]
     return {
         "name": f"kmeans-{workers}", "workload": "kmeans", "title": f"KMeans, {workers} workers",
-        "peers": PEERS, "forms": _forms(TECHNIQUES, replicas), "environment": {"*": _STACKS},
+        "peers": PEERS, "forms": _forms(TECHNIQUES, replicas), "environment": {"*": STACKS},
         "needs": ("WEFT_KMEANS_DATA",),
         # Fewer than the paper's 494,021 points, so that there is time for several runs; a million threads.
         "sizes": {"n": 200_000, "rounds": 1, "repeats": 1, "workers": workers},
@@ -84,14 +84,14 @@ def _recursion(program, n, quick, workers):
 CASES = [
     {
         "name": "deviations", "workload": "techniques", "title": "create + join + free, N=4096",
-        "peers": PEERS, "examined": _forms(TECHNIQUES, (0, 100)), "environment": {"*": _STACKS},
+        "peers": PEERS, "examined": _forms(TECHNIQUES, (0, 100)), "environment": {"*": STACKS},
         "sizes": {"n": 4096, "rounds": 128, "repeats": 3}, "quick": {"rounds": 16}, "others_below": QUIET,
     },
     *(_threads(exponent) for exponent in range(6, 20, 2)),
     {
         # Once: the most memory a process has is the same each time.
         "name": "memory", "workload": "techniques", "title": "memory of 65,536 threads", "peers": PEERS,
-        "environment": {"*": _STACKS}, "sizes": {"n": 65_536, "rounds": 1, "repeats": 1}, "quick": {},
+        "environment": {"*": STACKS}, "sizes": {"n": 65_536, "rounds": 1, "repeats": 1}, "quick": {},
         "counted": False, "once_above": 0,
     },
     {
