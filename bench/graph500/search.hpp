@@ -5,8 +5,10 @@
 // lock; a visit that finds it taken yields until it has it, and was promoted then.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <atomic>
-#include <memory>
+#include <vector>
 
 #include "bench/graph500/tree.hpp"
 

@@ -17,6 +17,8 @@
 #include <algorithm>
 #include <ctime>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bench/common/bench.hpp"
 #include "bench/xsbench/cross_sections.hpp"
