@@ -23,14 +23,15 @@ int describe(const thread& t, pthread_attr_t& a) noexcept {
     return ESRCH;
   const auto* const record = t.unit->stack;
   const auto low = reinterpret_cast<std::uintptr_t>(record->low);
-  const std::size_t bytes = reinterpret_cast<std::uintptr_t>(record) - low;
+  const std::size_t there = reinterpret_cast<std::uintptr_t>(record) - low;
+  const std::size_t bytes = t.stack_bytes != 0 ? std::min(t.stack_bytes, there) : there;
   if (const int error = ::pthread_attr_init(&a))
     return error;
   ::pthread_attr_setguardsize(&a, t.guard_bytes);
   ::pthread_attr_setdetachstate(&a, t.held.load_relaxed() == thread::detached ? PTHREAD_CREATE_DETACHED
                                                                               : PTHREAD_CREATE_JOINABLE);
   ::pthread_attr_setaffinity_np(&a, sizeof t.cpus, &t.cpus);
-  return ::pthread_attr_setstack(&a, record->low, bytes);
+  return ::pthread_attr_setstack(&a, reinterpret_cast<void*>(low + (there - bytes)), bytes);
 }
 
 // *Ownership*: `lock`, whose holder is in the runtime.

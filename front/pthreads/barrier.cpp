@@ -3,7 +3,7 @@
 // round has may use the barrier. Each is counted inside until it has seen its round end, and destroying waits
 // for that: the first who is let through may destroy it.
 #include "front/pthreads/libc.hpp"
-#include "front/pthreads/thread.hpp"
+#include "front/pthreads/requests.hpp"
 
 #include <cstddef>
 
@@ -39,8 +39,8 @@ int wait(pthread_barrier_t& b) noexcept {
   const bool is_last = arrive(b, round);
   if (is_last)
     door::futex_wake(&now, door::all_futex_waiters);
-  while (!is_last && now.load_acquire() == round)                     // (Y1)
-    door::futex_wait(now, round, {.kind = door::wait_kind::barrier}); // SWITCH: may resume on another worker
+  while (!is_last && now.load_acquire() == round)                    // (Y1)
+    wait_and_handle(now, round, {.kind = door::wait_kind::barrier}); // SWITCH: may resume on another worker
   futex_word& inside = inside_of(b);
   if (inside.fetch_sub_release(1) == 1) // GONE: the barrier. (Y2) pairs with the acquire in destroy()
     door::futex_wake(&inside, door::all_futex_waiters);

@@ -17,6 +17,51 @@ void wake(pthread_cond_t& c, unsigned most) noexcept {
   door::futex_wake(&wakes, most);
 }
 
+constexpr std::uint32_t is_being_destroyed = 1U << 31;
+
+// In scope: the variable is not destroyed. Who has been woken may have it destroyed at once, but another one
+// may not have looked at its count yet.
+class inside {
+ public:
+  explicit inside(pthread_cond_t& c) noexcept : count_(inside_of(c)) {
+    count_.fetch_add_relaxed(1); // relaxed: the caller has the mutex
+  }
+  ~inside() {
+    if (count_.fetch_sub_release(1) == (is_being_destroyed | 1)) { // GONE: the variable. (C2)
+      const errno_kept as_it_was;
+      door::futex_wake(&count_, door::all_futex_waiters);
+    }
+  }
+  inside(const inside&) = delete;
+  inside& operator=(const inside&) = delete;
+
+ private:
+  futex_word& count_;
+};
+
+int destroy(pthread_cond_t& c) noexcept {
+  futex_word& count = inside_of(c);
+  const errno_kept as_it_was;
+  std::uint32_t left = count.fetch_or_acquire(is_being_destroyed) | is_being_destroyed; // (C2)
+  for (; left != is_being_destroyed; left = count.load_acquire())                       // (C2)
+    door::futex_wait(count, left); // SWITCH: may resume on another worker
+  return 0;
+}
+
+// Handlers run without the mutex, and the caller goes on waiting: who called it off has woken it too.
+int wait_for_wake(futex_word& wakes, std::uint32_t seen, const limit& until) {
+  for (;;) {
+    const int result = wait_unless_asked( // SWITCH: may resume on another worker
+        wakes, seen, {.until = until.until, .clock = until.clock, .kind = door::wait_kind::condition});
+    const bool is_called_off =
+        result == EINTR || result == ECANCELED ||
+        (result == 0 && self != nullptr && self->call_off.load_relaxed() != 0 && // relaxed: a hint
+         wakes.load_relaxed() == seen);                                          // relaxed: looked at again
+    if (!is_called_off || !act_on_signals())
+      return result;
+  }
+}
+
 int wait(pthread_cond_t& c, pthread_mutex_t& m, const limit& until) {
   act_on_requests();
   if (const int error = until.error(); error == EINVAL)
@@ -24,15 +69,18 @@ int wait(pthread_cond_t& c, pthread_mutex_t& m, const limit& until) {
   futex_word& wakes = wakes_of(c);
   const std::uint32_t seen = wakes.load_acquire(); // (C1)
   given_up_mutex given(m);
-  if (const int error = given.give_up())
-    return error;
-  int result = until.error(); // a moment before all others
-  if (result == 0)            // SWITCH: may resume on another worker
-    result = wait_unless_asked(
-        wakes, seen, {.until = until.until, .clock = until.clock, .kind = door::wait_kind::condition});
+  int result = 0;
+  {
+    const inside here(c);
+    if (const int error = given.give_up())
+      return error;
+    result = until.error(); // a moment before all others
+    if (result == 0)        // SWITCH: may resume on another worker
+      result = wait_for_wake(wakes, seen, until);
+  }
   if (const int error = given.take_again()) // SWITCH: may resume on another worker
     return error;
-  if (self != nullptr && self->call_off.load_relaxed() != 0) { // relaxed: a hint, as in act_on_requests()
+  if (is_asked_to_end()) {
     if (result == 0)
       wake(c, 1); // what the caller will not make use of is another one's
     act_on_requests();
@@ -65,7 +113,7 @@ int exported::cond_broadcast(pthread_cond_t* c) noexcept {
 }
 
 int exported::cond_destroy(pthread_cond_t* c) noexcept {
-  return is_shared(*c) ? libc.pthread_cond_destroy(c) : 0;
+  return is_shared(*c) ? libc.pthread_cond_destroy(c) : destroy(*c);
 }
 
 } // namespace weft::pthreads

@@ -24,7 +24,7 @@ long would_wait() noexcept {
   return -1;
 }
 
-bool is_ready(int descriptor, short events) noexcept {
+bool is_ready(int descriptor, short events) {
   pollfd wanted{descriptor, events, 0};
   return libc.poll(&wanted, 1, 0) != 0;
 }
@@ -160,7 +160,7 @@ class sending {
       : descriptor_(descriptor), from_(static_cast<const char*>(from)), bytes_(bytes), flags_(flags), to_(to),
         length_(length) {}
   // As attempt() of when_ready().
-  long try_rest() noexcept {
+  long try_rest() {
     const long sent =
         libc.sendto(descriptor_, from_ + done_, bytes_ - done_, flags_ | MSG_DONTWAIT, to_, length_);
     if (sent < 0)
@@ -170,7 +170,7 @@ class sending {
   }
   // `call(from, bytes)`, for the rest.
   template <class Call>
-  long in_kernel(Call call) noexcept {
+  long in_kernel(Call call) {
     const long sent = call(from_ + done_, bytes_ - done_);
     done_ += static_cast<std::size_t>(std::max(sent, 0L));
     return sent;

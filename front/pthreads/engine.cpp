@@ -21,6 +21,10 @@ constinit futex_word threads_alive{0};
 constinit std::uint32_t forks_before = 0; // written in the child, while it has one kernel thread
 bool is_off = false;                      // written when the library is loaded
 pid_t own_process = 0;                    // as `forks_before`, and then
+pthread_t handle_of_main{};               // of a kernel thread; as `forks_before`
+bool has_end_of_main = false;             // a key; of main's kernel thread alone
+constinit futex_word main_ended{0};
+void* main_result = PTHREAD_CANCELED; // before `main_ended` is set
 
 unsigned wanted_workers() {
   constexpr long most = 65536;
@@ -35,6 +39,9 @@ unsigned wanted_workers() {
 void after_fork_in_child() {
   ++forks_before;
   own_process = ::getpid();
+  handle_of_main = self != nullptr ? pthread_t{} : libc.pthread_self(); // who has forked is the child's main
+  has_end_of_main = has_end_of_main && self == nullptr;
+  main_ended.store_relaxed(0);
   threads_alive.store_relaxed(self != nullptr ? 1 : 0); // relaxed: one kernel thread
   forget_ids_of_others();
   engine::of_process().forget();
@@ -52,6 +59,8 @@ void outlive_main(void* round) {
     ::pthread_setspecific(end_of_main, reinterpret_cast<void*>(now + 1));
     return;
   }
+  main_ended.store_release(1); // pairs with the acquire of who joins it
+  door::futex_wake(&main_ended, door::all_futex_waiters);
   for (std::uint32_t left = threads_alive.load_acquire(); left != 0; left = threads_alive.load_acquire())
     door::futex_wait(threads_alive, left); // pairs with the release at a thread's end
   std::exit(0);
@@ -61,8 +70,15 @@ void outlive_main(void* round) {
   const char* const asked = std::getenv("WEFT_PTHREADS");
   is_off = asked != nullptr && std::strcmp(asked, "off") == 0;
   own_process = ::getpid();
-  if (::pthread_key_create(&end_of_main, &outlive_main) == 0)
-    ::pthread_setspecific(end_of_main, reinterpret_cast<void*>(1));
+  handle_of_main = libc.pthread_self();
+}
+
+// As late as may be: a program may count its keys.
+void prepare_end_of_main() noexcept {
+  if (has_end_of_main || !is_main_here() || libc.pthread_key_create(&end_of_main, &outlive_main) != 0)
+    return;
+  has_end_of_main = true;
+  ::pthread_setspecific(end_of_main, reinterpret_cast<void*>(1));
 }
 
 } // namespace
@@ -78,6 +94,7 @@ engine& engine::of_process() {
 }
 
 weft::pool& engine::pool() {
+  prepare_end_of_main();
   const std::scoped_lock held(lock_);
   static_cast<void>(door::prepare_futex_wakes_in_handlers()); // without it the next wake pays
   if (group_ == nullptr && runtime::running())
@@ -92,6 +109,34 @@ weft::pool& engine::pool() {
 void engine::forget() noexcept {
   ::new (static_cast<void*>(&lock_)) std::mutex;
   static_cast<void>(group_.release());
+}
+
+bool is_main_here() noexcept {
+  return self == nullptr && libc.pthread_self() == handle_of_main;
+}
+
+bool is_main(pthread_t handle) noexcept {
+  return handle == handle_of_main && handle_of_main != 0;
+}
+
+void note_end_of_main(void* result) noexcept {
+  prepare_end_of_main();
+  main_result = result;
+}
+
+futex_word& main_has_ended() noexcept {
+  return main_ended;
+}
+
+void* result_of_main() noexcept {
+  return main_result;
+}
+
+bool give_up_key() noexcept {
+  if (!has_end_of_main || !is_main_here())
+    return false;
+  has_end_of_main = false;
+  return ::pthread_key_delete(end_of_main) == 0;
 }
 
 bool takes_threads_over() noexcept {
@@ -111,3 +156,11 @@ std::uint32_t forks() noexcept {
 }
 
 } // namespace weft::pthreads
+
+using namespace weft::pthreads;
+
+// libc's; but where the program wants all keys that there are, it gets that of this library's too.
+extern "C" WEFT_API int pthread_key_create(pthread_key_t* key, void (*destructor)(void*)) noexcept {
+  const int error = libc.pthread_key_create(key, destructor);
+  return error == EAGAIN && give_up_key() ? libc.pthread_key_create(key, destructor) : error;
+}

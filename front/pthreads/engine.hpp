@@ -39,6 +39,22 @@ class engine {
 /// Whether the caller is the child of a vfork(), which has the parent's memory but descriptors of its own. A
 /// system call. *Contexts*: all. *Switches*: never. *Errors*: none.
 [[nodiscard]] bool is_child_of_vfork() noexcept;
+/// Whether the caller is main's kernel thread, and whether that is its handle. *Contexts*: all. *Switches*:
+/// never. *Errors*: none.
+[[nodiscard]] bool is_main_here() noexcept;
+[[nodiscard]] bool is_main(pthread_t handle) noexcept;
+/// main ends by pthread_exit() with that result. *Contexts*: main's kernel thread. *Switches*: never.
+/// *Errors*: none.
+void note_end_of_main(void* result) noexcept;
+/// Its kernel thread outlives it: not 0 when it has ended; its result. *Contexts*: any. *Switches*: never.
+/// *Errors*: none.
+[[nodiscard]] futex_word& main_has_ended() noexcept;
+[[nodiscard]] void* result_of_main() noexcept;
+
+/// The key by which main's end is noticed is the program's to have: true, if there was one. *Contexts*: all
+/// but signal handlers. *Switches*: never. *Errors*: none.
+[[nodiscard]] bool give_up_key() noexcept;
+
 /// Which child of fork() this process is: 0 in the first.
 [[nodiscard]] std::uint32_t forks() noexcept;
 

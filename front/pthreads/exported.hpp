@@ -17,6 +17,7 @@ int join(pthread_t handle, void** result);
 int detach(pthread_t handle) noexcept;
 pthread_t current() noexcept;
 [[noreturn]] void exit(void* result);
+int mutex_init(pthread_mutex_t* m, const pthread_mutexattr_t* how) noexcept;
 int mutex_lock(pthread_mutex_t* m) noexcept;
 int mutex_trylock(pthread_mutex_t* m) noexcept;
 int mutex_timedlock(pthread_mutex_t* m, const timespec* until) noexcept;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "front/pthreads/libc.hpp"
 
+#include "front/pthreads/libc_cancellation.hpp"
 #include "front/pthreads/objects.hpp"
 #include "weft/door/process.hpp"
 #include "weft/runtime.hpp"
@@ -107,6 +108,7 @@ void find_all() noexcept {
   find(libc.epoll_wait, of_libweft, of_libc, "epoll_wait");
   find(libc.__poll_chk, of_libweft, of_libc, "__poll_chk");
   find(libc.__ppoll_chk, of_libweft, of_libc, "__ppoll_chk");
+  find_libcs_word();
   layouts_agree = try_layouts();
   if (!layouts_agree)
     door::warn("pthreads: this C library lays its objects out otherwise: threads are the kernel's");

@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 namespace weft::pthreads {
 
@@ -49,6 +50,11 @@ namespace weft::pthreads {
   X(pthread_getschedparam, int, (pthread_t, int*, sched_param*))                                             \
   X(pthread_setschedprio, int, (pthread_t, int))                                                             \
   X(pthread_getcpuclockid, int, (pthread_t, clockid_t*))                                                     \
+  X(pthread_mutex_init, int, (pthread_mutex_t*, const pthread_mutexattr_t*))                                 \
+  X(pthread_key_create, int, (pthread_key_t*, void (*)(void*)))                                              \
+  X(execve, int, (const char*, char* const*, char* const*))                                                  \
+  X(execvpe, int, (const char*, char* const*, char* const*))                                                 \
+  X(fexecve, int, (int, char* const*, char* const*))                                                         \
   X(pthread_mutex_destroy, int, (pthread_mutex_t*))                                                          \
   X(pthread_mutex_lock, int, (pthread_mutex_t*))                                                             \
   X(pthread_mutex_trylock, int, (pthread_mutex_t*))                                                          \

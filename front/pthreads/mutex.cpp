@@ -2,9 +2,11 @@
 // pthread_mutex_...: normal, recursive, error-checking and adaptive ones in glibc's bytes, with glibc's three
 // values of the word; robust, shared and priority-ceiling ones are glibc's.
 #include "front/pthreads/mutex.hpp"
+#include "front/pthreads/engine.hpp"
 #include "front/pthreads/exported.hpp"
 
 #include "front/pthreads/libc.hpp"
+#include "front/pthreads/requests.hpp"
 
 #include <climits>
 
@@ -34,8 +36,8 @@ bool try_take(futex_word& word) noexcept {
     if (result == ETIMEDOUT || result == ENOMEM)
       return result;
     // SWITCH: may resume on another worker
-    result = door::futex_wait(word, waited_for,
-                              {.until = until.until, .clock = until.clock, .kind = door::wait_kind::mutex});
+    result = wait_and_handle(word, waited_for,
+                             {.until = until.until, .clock = until.clock, .kind = door::wait_kind::mutex});
   }
   return 0;
 }
@@ -124,6 +126,7 @@ int unlock(pthread_mutex_t& m) noexcept {
 
 } // namespace
 
+// libc's destroy looks at the users, of whom there are none else here.
 int given_up_mutex::give_up() noexcept {
   if (is_libcs(kind_of(mutex_)))
     return libc.pthread_mutex_unlock(&mutex_);
@@ -133,6 +136,7 @@ int given_up_mutex::give_up() noexcept {
     more_ = mutex_.__data.__count - 1;
     mutex_.__data.__count = 1;
   }
+  __atomic_fetch_add(&mutex_.__data.__nusers, 1, __ATOMIC_RELAXED); // relaxed: a count
   return unlock(mutex_);
 }
 
@@ -140,8 +144,17 @@ int given_up_mutex::take_again() noexcept {
   if (is_libcs(kind_of(mutex_)))
     return libc.pthread_mutex_lock(&mutex_);
   const int error = lock(mutex_, {});
+  __atomic_fetch_sub(&mutex_.__data.__nusers, 1, __ATOMIC_RELAXED); // relaxed: as above
   if (knows_owner(kind_of(mutex_)))
     mutex_.__data.__count += more_;
+  return error;
+}
+
+// Robust ones are libc's, and the kernel's where they inherit priorities: it knows no thread of ours.
+int exported::mutex_init(pthread_mutex_t* m, const pthread_mutexattr_t* how) noexcept {
+  const int error = libc.pthread_mutex_init(m, how);
+  if (error == 0 && takes_threads_over())
+    m->__data.__kind &= ~int{inherit_bit};
   return error;
 }
 
@@ -172,6 +185,10 @@ int exported::mutex_destroy(pthread_mutex_t* m) noexcept {
 using namespace weft::pthreads;
 
 extern "C" {
+
+WEFT_API int pthread_mutex_init(pthread_mutex_t* m, const pthread_mutexattr_t* how) noexcept {
+  return exported::mutex_init(m, how);
+}
 
 WEFT_API int pthread_mutex_lock(pthread_mutex_t* m) noexcept {
   return exported::mutex_lock(m);

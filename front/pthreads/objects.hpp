@@ -44,6 +44,10 @@ enum : int { kind_mask = 3, robust_bit = 16, inherit_bit = 32, protect_bit = 64,
 [[nodiscard]] inline futex_word& wakes_of(pthread_cond_t& c) noexcept {
   return word_in(c.__data.__wseq);
 }
+/// How many are between the look at that and the end of their sleep.
+[[nodiscard]] inline futex_word& inside_of(pthread_cond_t& c) noexcept {
+  return word_in(c.__data.__g_size[0]);
+}
 [[nodiscard]] inline bool is_shared(const pthread_cond_t& c) noexcept {
   return (c.__data.__wrefs & 1) != 0;
 }

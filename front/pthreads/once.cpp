@@ -3,7 +3,8 @@
 // whose parent's other thread was in it begins anew), 2.
 #include "front/pthreads/engine.hpp"
 #include "front/pthreads/exported.hpp"
-#include "front/pthreads/thread.hpp"
+#include "front/pthreads/leaving_library.hpp"
+#include "front/pthreads/requests.hpp"
 
 namespace weft::pthreads {
 namespace {
@@ -31,6 +32,17 @@ class attempt {
   futex_word& word_;
 };
 
+void call(void* as_function) {
+  (*static_cast<void (**)()>(as_function))();
+}
+
+// True: the function has ended its thread; nothing else can tell where it has no tables for that.
+bool attempt_ends(futex_word& word, void (*function)()) {
+  attempt now(word);
+  now.succeeded = call_to_its_end(&call, &function);
+  return !now.succeeded;
+}
+
 int call_once(futex_word& word, void (*function)()) {
   for (;;) {
     std::uint32_t seen = word.load_acquire(); // pairs with (O1)
@@ -38,14 +50,13 @@ int call_once(futex_word& word, void (*function)()) {
       return 0;
     if (seen == running_here()) {
       const errno_kept as_it_was;
-      door::futex_wait(word, seen); // SWITCH: may resume on another worker
+      wait_and_handle(word, seen, {}); // SWITCH: may resume on another worker
       continue;
     }
     if (!word.cas_strong_acquire(seen, running_here())) // pairs with (O1)
       continue;
-    attempt now(word);
-    function();
-    now.succeeded = true;
+    if (attempt_ends(word, function))
+      go_on_ending();
     return 0;
   }
 }

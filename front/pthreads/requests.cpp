@@ -2,8 +2,11 @@
 #include "front/pthreads/requests.hpp"
 
 #include "front/pthreads/descriptor_wait.hpp"
+#include "front/pthreads/engine.hpp"
 #include "front/pthreads/exported.hpp"
+#include "front/pthreads/leaving_library.hpp"
 #include "front/pthreads/libc.hpp"
+#include "front/pthreads/libc_cancellation.hpp"
 #include "weft/door/preemptible.hpp"
 #include "weft/door/process.hpp"
 #include "weft/preemption.hpp"
@@ -35,7 +38,7 @@ bool is_function(const struct sigaction& a) noexcept {
 
 // By a call and not by the kernel, which would block signals of the kernel thread, that of ticks among them:
 // the handler may wait, and other threads go on there. Masks are the thread's.
-void call_handler(thread& t, int number, const struct sigaction& a) noexcept {
+void call_handler(thread& t, int number, const struct sigaction& a) {
   const std::uint64_t before = t.blocked_signals;
   t.blocked_signals |= a.sa_mask.__val[0] | ((a.sa_flags & SA_NODEFER) != 0 ? 0 : bit_of(number));
   if ((a.sa_flags & SA_RESETHAND) != 0)
@@ -56,7 +59,7 @@ void call_handler(thread& t, int number, const struct sigaction& a) noexcept {
 }
 
 // The caller, a thread of ours, handles it now.
-void handle_now(thread& t, int number) noexcept {
+void handle_now(thread& t, int number) {
   struct sigaction now{};
   if (::sigaction(number, nullptr, &now) != 0)
     return;
@@ -68,7 +71,7 @@ void handle_now(thread& t, int number) noexcept {
   libc.raise(number);
 }
 
-bool run_handlers(thread& t) noexcept {
+bool run_handlers(thread& t) {
   const auto open = [&t] {
     return t.signals_sent.load_relaxed() & ~t.blocked_signals;
   }; // relaxed: after call_off
@@ -83,21 +86,52 @@ bool run_handlers(thread& t) noexcept {
   return true;
 }
 
-// What a thread does that is interrupted where it computes or waits in the kernel. Its cancellation it sees
-// to itself, when its call has returned.
-bool heed(door::descriptor&) noexcept {
+bool is_cancelled(const thread& t) noexcept {
+  return t.cancel_enabled && !t.exits && !libc_ends(t) &&
+         t.cancel_asked.load_relaxed(); // relaxed: nothing comes with it
+}
+
+// From a frame of the program's.
+void exit_here() {
+  libc.pthread_exit(self->result);
+}
+
+// Nothing may unwind what is below `frame`.
+[[noreturn]] void end_above(const void* frame, thread& t, void* result) noexcept {
+  t.result = result;
+  t.exits = true;
+  call_from_program(frame, &exit_here);
+}
+
+// For those whose frames nothing may unwind: a handler may end the thread.
+[[gnu::noinline]] bool run_handlers_within_library(thread& t, const void* frame) noexcept {
+  struct {
+    thread& of;
+    bool handled;
+  } run{t, false};
+  const auto all = [](void* argument) {
+    auto& r = *static_cast<decltype(run)*>(argument);
+    r.handled = run_handlers(r.of);
+  };
+  if (!call_to_its_end(all, &run))
+    end_above(frame, t, t.exits ? t.result : PTHREAD_CANCELED);
+  return run.handled;
+}
+
+// What a thread does that is interrupted where it computes or waits in the kernel. It may end in a handler,
+// or here: the frames between this and the program's are left then.
+[[gnu::noinline]] bool heed(door::descriptor&) noexcept {
   if (self == nullptr || self->exits)
     return false;
   thread& t = *self;
   if (t.waits_at.load_relaxed() != nullptr || t.waits_for_descriptor)
     return false; // `call_off` ends that wait: it acts then, and tells its caller
   const errno_kept as_it_was;
-  const bool handled = run_handlers(t);
-  return (handled && t.handler_ends_calls) || (t.cancel_enabled && t.cancel_asked.load_relaxed());
-}
-
-bool is_cancelled(const thread& t) noexcept {
-  return t.cancel_enabled && !t.exits && t.cancel_asked.load_relaxed(); // relaxed: nothing comes with it
+  const bool handled = run_handlers_within_library(t, __builtin_frame_address(0));
+  const bool ends = is_cancelled(t);
+  if (ends && (t.cancel_at_once || libc_lets_cancel(t)))
+    end_above(__builtin_frame_address(0), t, PTHREAD_CANCELED);
+  return (handled && t.handler_ends_calls) || ends;
 }
 
 // For one that does not wait by the front's functions. It may end at any moment, but its unit is there until
@@ -117,6 +151,8 @@ void end_calling_thread(void* result) {
   if (self != nullptr) {
     self->result = result;
     self->exits = true;
+  } else if (is_main_here()) {
+    note_end_of_main(result);
   }
   libc.pthread_exit(result);
   __builtin_unreachable();
@@ -124,6 +160,7 @@ void end_calling_thread(void* result) {
 
 void ask_to_cancel(thread& t) noexcept {
   t.cancel_asked.store_relaxed(true); // relaxed: before the release in call_off_wait()
+  tell_libc_of_cancellation(t);
   call_off_wait(t);
   interrupt(t);
 }
@@ -148,13 +185,28 @@ bool act_on_requests() {
     return false;
   }
   thread& t = *self;
-  if (t.call_off.load_relaxed() == 0) // relaxed: a hint; who sets it later ends the next wait
+  // relaxed: a hint; who sets it later ends the next wait. wait_and_handle() leaves a cancellation to us
+  if (t.call_off.load_relaxed() == 0 && !t.cancel_asked.load_relaxed())
     return false;
   static_cast<void>(t.call_off.exchange_acq_rel(0)); // pairs with the release in call_off_wait()
   const bool handled = run_handlers(t);
   if (is_cancelled(t))
     end_calling_thread(PTHREAD_CANCELED);
   return handled;
+}
+
+bool is_asked_to_end() noexcept {
+  return self != nullptr ? is_cancelled(*self) : libc_would_cancel();
+}
+
+bool act_on_signals() {
+  if (is_asked_to_end())
+    return false;
+  if (self == nullptr) // the kernel calls its handlers
+    return true;
+  static_cast<void>(self->call_off.exchange_acq_rel(0)); // as in act_on_requests()
+  static_cast<void>(run_handlers(*self));
+  return !is_asked_to_end();
 }
 
 int wait_unless_asked(const futex_word& word, std::uint32_t expected, door::futex_wait_options how) noexcept {
@@ -167,6 +219,26 @@ int wait_unless_asked(const futex_word& word, std::uint32_t expected, door::fute
   const int result = door::futex_wait(word, expected, how); // SWITCH: may resume on another worker
   t.waits_at.store_relaxed(nullptr);
   return result;
+}
+
+namespace {
+
+// Where frames of this library are on the stack that nothing may unwind.
+[[gnu::noinline]] void act_within_library(thread& t) noexcept {
+  static_cast<void>(t.call_off.exchange_acq_rel(0)); // as in act_on_requests()
+  static_cast<void>(run_handlers_within_library(t, __builtin_frame_address(0)));
+  if (t.cancel_at_once && is_cancelled(t))
+    end_above(__builtin_frame_address(0), t, PTHREAD_CANCELED);
+}
+
+} // namespace
+
+int wait_and_handle(const futex_word& word, std::uint32_t expected, door::futex_wait_options how) noexcept {
+  const int result = wait_unless_asked(word, expected, how);
+  if (result != ECANCELED)
+    return result;
+  act_within_library(*self);
+  return 0;
 }
 
 } // namespace weft::pthreads
@@ -200,11 +272,15 @@ WEFT_API int pthread_setcancelstate(int state, int* before) {
   if (before != nullptr)
     *before = self->cancel_enabled ? PTHREAD_CANCEL_ENABLE : PTHREAD_CANCEL_DISABLE;
   self->cancel_enabled = state == PTHREAD_CANCEL_ENABLE;
+  if (!self->cancel_enabled)
+    libc.pthread_setcancelstate(state, nullptr);
   if (self->cancel_enabled && self->cancel_asked.load_relaxed()) { // relaxed: nothing comes with it
     self->call_off.store_release(1);                               // the next wait sees to it
     if (self->cancel_at_once)
       act_on_requests();
   }
+  if (self->cancel_enabled)
+    libc.pthread_setcancelstate(state, nullptr); // after this library's own look
   return 0;
 }
 
@@ -218,6 +294,7 @@ WEFT_API int pthread_setcanceltype(int type, int* before) {
   self->cancel_at_once = type == PTHREAD_CANCEL_ASYNCHRONOUS;
   if (self->cancel_at_once)
     act_on_requests();
+  libc.pthread_setcanceltype(type, nullptr);
   return 0;
 }
 
@@ -239,11 +316,8 @@ int exported::kill(pthread_t handle, int number) noexcept {
     return 0;
   }
   const errno_kept as_it_was;
-  if ((t->blocked_signals & bit_of(number)) != 0) {
-    t->signals_sent.fetch_or_relaxed(bit_of(number)); // until it is blocked no more
-  } else {
-    handle_now(*t, number);
-  }
+  t->signals_sent.fetch_or_relaxed(bit_of(number)); // relaxed: its own; it may be blocked for now
+  static_cast<void>(run_handlers_within_library(*t, __builtin_frame_address(0)));
   return 0;
 }
 

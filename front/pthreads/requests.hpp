@@ -25,8 +25,18 @@ bool send_to_waiting(thread& t, int number) noexcept;
 /// cancelled. *Contexts*: thread; kernel threads: libc's own look. *Switches*: may.
 bool act_on_requests();
 
+/// The same for those who must do something else before they end: false where the caller is cancelled, and
+/// would end in act_on_requests().
+[[nodiscard]] bool act_on_signals();
+[[nodiscard]] bool is_asked_to_end() noexcept;
+
 /// futex_wait() in a cancellation point; ECANCELED: the caller is to act_on_requests(), when it holds what it
 /// must hold then.
 int wait_unless_asked(const futex_word& word, std::uint32_t expected, door::futex_wait_options how) noexcept;
+
+/// futex_wait() in what is no cancellation point: handlers run meanwhile, and it returns as without cause
+/// then. Where the caller may be cancelled at any moment it is, and the frames of this library are left as
+/// they are. *Contexts*, *Switches*: as futex_wait().
+int wait_and_handle(const futex_word& word, std::uint32_t expected, door::futex_wait_options how) noexcept;
 
 } // namespace weft::pthreads

@@ -11,7 +11,7 @@
 // slept sets the bit with its own, for those that still do.
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/limit.hpp"
-#include "front/pthreads/thread.hpp"
+#include "front/pthreads/requests.hpp"
 
 namespace weft::pthreads {
 namespace {
@@ -37,7 +37,7 @@ int sleep(futex_word& state, std::uint32_t seen, std::uint32_t who, const limit&
   const std::uint32_t marked = seen | may_be_asleep(who);
   if (marked != seen && !state.cas_strong_relaxed(seen, marked)) // relaxed: no more than a mark
     return 0;
-  const int result = door::futex_wait(
+  const int result = wait_and_handle(
       state, marked,
       {.until = until.until,
        .clock = until.clock,
@@ -93,6 +93,14 @@ int read(pthread_rwlock_t& l, const limit& until) noexcept {
   }
 }
 
+// Readers may have been kept out for the caller's sake, and it may have got the wake-up of another writer:
+// all look again, and mark the lock as they sleep again.
+void give_up_waiting(futex_word& state) noexcept {
+  const std::uint32_t were = state.fetch_and_relaxed(~std::uint32_t{readers_sleep | writers_sleep}); // (R1)
+  if ((were & (readers_sleep | writers_sleep)) != 0)
+    door::futex_wake(&state, door::all_futex_waiters, as_reader | as_writer);
+}
+
 int write(pthread_rwlock_t& l, const limit& until) noexcept {
   const errno_kept as_it_was;
   std::uint32_t with = 0;
@@ -102,11 +110,11 @@ int write(pthread_rwlock_t& l, const limit& until) noexcept {
       return 0;
     if (is_written_by_caller(l))
       return EDEADLK;
-    if (error != 0) // others that sleep must be woken by whoever has it now
-      if (state_of(l).cas_strong_relaxed(seen, seen | writers_sleep))
-        return error;
-    if (error == 0)
-      error = sleep(state_of(l), seen, as_writer, until);
+    if (error != 0) {
+      give_up_waiting(state_of(l));
+      return error;
+    }
+    error = sleep(state_of(l), seen, as_writer, until);
     with = writers_sleep;
   }
 }

@@ -4,7 +4,9 @@
 #include "front/pthreads/exported.hpp"
 
 #include "front/pthreads/engine.hpp"
+#include "front/pthreads/leaving_library.hpp"
 #include "front/pthreads/libc.hpp"
+#include "front/pthreads/libc_cancellation.hpp"
 #include "front/pthreads/requests.hpp"
 #include "front/pthreads/thread_ids.hpp"
 #include "weft/door/own_thread.hpp"
@@ -13,16 +15,7 @@
 #include "weft/preemption.hpp"
 
 #include <algorithm>
-#include <csetjmp>
 #include <system_error>
-
-extern "C" {
-// What pthread_cleanup_push() calls: here around the whole thread, so that libc's pthread_exit() comes to an
-// end at its first frame.
-void __pthread_register_cancel(__pthread_unwind_buf_t*);
-void __pthread_unregister_cancel(__pthread_unwind_buf_t*);
-int weft_sigsetjmp(void*, int) asm("__sigsetjmp") __attribute__((returns_twice));
-}
 
 namespace weft::pthreads {
 
@@ -39,24 +32,23 @@ std::uint16_t next_generation() noexcept {
 
 // --- the thread ---
 
-[[gnu::noinline]] void run_function(thread& t) {
+void run_function(void* as_thread) {
+  thread& t = *static_cast<thread*>(as_thread);
   t.result = t.function(t.argument);
 }
 
 // Returns also when pthread_exit() has unwound the function.
-[[gnu::noinline]] void run_to_its_end(thread& t) {
-  __pthread_unwind_buf_t whole;
-  if (weft_sigsetjmp(whole.__cancel_jmp_buf, 0) == 0) {
-    __pthread_register_cancel(&whole);
-    run_function(t);
-  }
-  __pthread_unregister_cancel(&whole);
+void run_to_its_end(thread& t) {
+  if (!call_to_its_end(&run_function, &t) && !t.exits)
+    t.result = PTHREAD_CANCELED; // by libc
 }
 
 void live(void* as_thread) {
   thread& t = *static_cast<thread*>(as_thread);
   self = &t;
+  begin_on_libcs_block(t);
   run_to_its_end(t);
+  end_on_libcs_block(t);
   if (futex_word* const word = t.clears_at_end) {
     word->store_release(0); // for who waits by futex(2), here or in the kernel
     door::futex_wake_anywhere(word, 1);
@@ -84,6 +76,8 @@ void free_thread(thread& t) noexcept {
 struct wishes {
   std::size_t stack_bytes = 0, guard_bytes = 0;
   bool detached = false;
+  bool has_mask = false;
+  sigset_t mask{};
   bool needs_kernel_thread = false; // a stack of the user's, CPUs, real time
 };
 
@@ -102,6 +96,7 @@ bool has_own_cpus(const pthread_attr_t& a) noexcept {
 wishes wishes_of(const pthread_attr_t& a) noexcept {
   wishes w;
   int state = PTHREAD_CREATE_JOINABLE, inherits = PTHREAD_INHERIT_SCHED, policy = SCHED_OTHER;
+  sched_param priority{};
   void* stack = nullptr;
   std::size_t bytes = 0;
   ::pthread_attr_getdetachstate(&a, &state);
@@ -109,12 +104,16 @@ wishes wishes_of(const pthread_attr_t& a) noexcept {
   ::pthread_attr_getguardsize(&a, &w.guard_bytes);
   ::pthread_attr_getinheritsched(&a, &inherits);
   ::pthread_attr_getschedpolicy(&a, &policy);
+  ::pthread_attr_getschedparam(&a, &priority);
   w.detached = state == PTHREAD_CREATE_DETACHED;
+  w.has_mask = ::pthread_attr_getsigmask_np(&a, &w.mask) == 0; // else PTHREAD_ATTR_NO_SIGMASK_NP
   // The lowest address of a stack that nobody has set is that many bytes below 0.
   const bool supplied = ::pthread_attr_getstack(&a, &stack, &bytes) == 0 && stack != nullptr &&
                         reinterpret_cast<std::uintptr_t>(stack) < std::uintptr_t{1} << 47;
+  // Of a priority that its policy does not have libc says what is wrong.
   w.needs_kernel_thread =
-      supplied || (inherits == PTHREAD_EXPLICIT_SCHED && policy != SCHED_OTHER) || has_own_cpus(a);
+      supplied || has_own_cpus(a) ||
+      (inherits == PTHREAD_EXPLICIT_SCHED && (policy != SCHED_OTHER || priority.sched_priority != 0));
   return w;
 }
 
@@ -176,6 +175,8 @@ int create(pthread_t* handle, const wishes& w, void* (*function)(void*), void* a
     weft::pool& own_pool = e.pool();
     t = &make_thread(w, function, argument);
     inherit(*t);
+    if (w.has_mask)
+      t->blocked_signals = w.mask.__val[0];
     *handle = t->handle();
     alive().fetch_add_relaxed(1);     // relaxed: the creator lives meanwhile
     start(*t, own_pool, e.workers()); // SWITCH: may resume on another worker
@@ -236,6 +237,24 @@ int join_until(thread& t, void** result, clockid_t clock, const std::timespec* u
   return 0;
 }
 
+// main's kernel thread outlives it, so libc's would wait for ever.
+int join_main(void** result, clockid_t clock, const std::timespec* until) {
+  if (is_main_here())
+    return EDEADLK;
+  for (;;) {
+    if (main_has_ended().load_acquire() != 0) { // pairs with the release at its end
+      if (result != nullptr)
+        *result = result_of_main();
+      return 0;
+    }
+    const int error = wait_unless_asked(main_has_ended(), 0,
+                                        {.until = until, .clock = clock, .kind = door::wait_kind::join});
+    act_on_requests();
+    if (error == ETIMEDOUT || error == EINVAL)
+      return error;
+  }
+}
+
 } // namespace
 
 std::uint32_t own_number() noexcept {
@@ -256,6 +275,8 @@ int exported::create(pthread_t* handle, const pthread_attr_t* attributes, void* 
 }
 
 int exported::join(pthread_t handle, void** result) {
+  if (is_main(handle) && takes_threads_over())
+    return join_main(result, CLOCK_MONOTONIC, nullptr);
   if (!thread::is_ours(handle))
     return libc.pthread_join(handle, result);
   act_on_requests();
@@ -331,6 +352,8 @@ WEFT_API int pthread_tryjoin_np(pthread_t handle, void** result) noexcept {
 }
 
 WEFT_API int pthread_clockjoin_np(pthread_t handle, void** result, clockid_t clock, const timespec* until) {
+  if (is_main(handle) && takes_threads_over())
+    return join_main(result, clock, until);
   if (!thread::is_ours(handle))
     return libc.pthread_clockjoin_np(handle, result, clock, until);
   if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)

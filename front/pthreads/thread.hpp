@@ -84,6 +84,8 @@ class thread : public door::object<kind> {
   door::spin_lock lock; // of what is below
   char name[16] = "";
   cpu_set_t cpus{};
+  // What libc knows of its cancellation, in its block (libc_cancellation.hpp); the thread itself reads it.
+  futex_word* libcs_word = nullptr;
 };
 
 /// The calling thread; null: a kernel thread. It belongs to the thread's block, so it is the same on every

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// A process image begins with the signal mask that the thread has which calls exec(): that of a thread of
+// ours is not its kernel thread's.
+#include "front/pthreads/libc.hpp"
+#include "front/pthreads/thread.hpp"
+#include "weft/preemption.hpp"
+
+#include <unistd.h>
+
+namespace weft::pthreads {
+namespace {
+
+// `call` returns only where it fails.
+template <class Call>
+int with_own_mask(Call call) noexcept {
+  if (self == nullptr)
+    return call();
+  const no_preemption here;
+  sigset_t wanted, before;
+  ::sigemptyset(&wanted);
+  wanted.__val[0] = self->blocked_signals;
+  libc.pthread_sigmask(SIG_SETMASK, &wanted, &before);
+  const int result = call();
+  libc.pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return result;
+}
+
+// Of the arguments of execl() and its like, with the null.
+std::size_t count_of(const char* first, __builtin_va_list given) noexcept {
+  if (first == nullptr)
+    return 1;
+  std::size_t count = 2;
+  while (__builtin_va_arg(given, char*) != nullptr)
+    ++count;
+  return count;
+}
+
+void take(char** list, const char* first, __builtin_va_list given) noexcept {
+  *list = const_cast<char*>(first);
+  while (*list++ != nullptr)
+    *list = __builtin_va_arg(given, char*);
+}
+
+} // namespace
+} // namespace weft::pthreads
+
+using namespace weft::pthreads;
+
+// A list of the arguments after `first`, on the stack: this may be the child of a vfork().
+#define WEFT_LIST_OF(list, first, given)                                                                     \
+  __builtin_va_list given;                                                                                   \
+  __builtin_va_start(given, first);                                                                          \
+  const std::size_t list##_count = count_of(first, given);                                                   \
+  __builtin_va_end(given);                                                                                   \
+  auto* const list = static_cast<char**>(__builtin_alloca(list##_count * sizeof(char*)));                    \
+  __builtin_va_start(given, first);                                                                          \
+  take(list, first, given)
+
+// Contexts: as POSIX has it. Switches: never.
+extern "C" {
+
+WEFT_API int execve(const char* path, char* const* list, char* const* variables) noexcept {
+  return with_own_mask([=] { return libc.execve(path, list, variables); });
+}
+WEFT_API int execv(const char* path, char* const* list) noexcept {
+  return with_own_mask([=] { return libc.execve(path, list, ::environ); });
+}
+WEFT_API int execvp(const char* file, char* const* list) noexcept {
+  return with_own_mask([=] { return libc.execvpe(file, list, ::environ); });
+}
+WEFT_API int execvpe(const char* file, char* const* list, char* const* variables) noexcept {
+  return with_own_mask([=] { return libc.execvpe(file, list, variables); });
+}
+WEFT_API int fexecve(int descriptor, char* const* list, char* const* variables) noexcept {
+  return with_own_mask([=] { return libc.fexecve(descriptor, list, variables); });
+}
+
+WEFT_API int execl(const char* path, const char* first, ...) noexcept {
+  WEFT_LIST_OF(list, first, given);
+  __builtin_va_end(given);
+  return with_own_mask([=] { return libc.execve(path, list, ::environ); });
+}
+WEFT_API int execlp(const char* file, const char* first, ...) noexcept {
+  WEFT_LIST_OF(list, first, given);
+  __builtin_va_end(given);
+  return with_own_mask([=] { return libc.execvpe(file, list, ::environ); });
+}
+// The variables come behind the null.
+WEFT_API int execle(const char* path, const char* first, ...) noexcept {
+  WEFT_LIST_OF(list, first, given);
+  char* const* const variables = __builtin_va_arg(given, char* const*);
+  __builtin_va_end(given);
+  return with_own_mask([=] { return libc.execve(path, list, variables); });
+}
+
+} // extern "C"
