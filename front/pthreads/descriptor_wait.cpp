@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "front/pthreads/descriptor_wait.hpp"
 
+#include "front/pthreads/libc_cancellation.hpp"
 #include "front/pthreads/requests.hpp"
 #include "weft/door/section.hpp"
 #include "weft/io.hpp"
@@ -54,6 +55,7 @@ template <class Wait>
 wait_end wait_until_ended(door::deadline until, Wait wait) {
   std::error_code error;
   try {
+    const not_by_libc alone; // it would unwind the runtime
     const may_be_ended here(*self);
     if (here.is_ended()) {
       error = std::make_error_code(std::errc::operation_canceled);

@@ -6,6 +6,7 @@
 #include "front/pthreads/descriptor_wait.hpp"
 #include "front/pthreads/engine.hpp"
 #include "front/pthreads/libc.hpp"
+#include "front/pthreads/libc_cancellation.hpp"
 #include "front/pthreads/requests.hpp"
 #include "weft/door/section.hpp"
 #include "weft/io.hpp"
@@ -349,6 +350,8 @@ WEFT_API int close(int descriptor) {
       self != nullptr && !weft::door::is_in_program(); // a handler, perhaps amid a wait for it
   if (in_runtime || is_child_of_vfork())
     return libc.close(descriptor);
+  act_on_requests();
+  const not_by_libc here; // which would unwind the runtime
   const int before = errno;
   std::error_code error;
   weft::io::close(descriptor, error);
