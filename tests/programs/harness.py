@@ -213,7 +213,7 @@ class Run:
         if self.weft and not ours:
             raise Failed(f'{self}: Weft opened no region of two threads: {made}')
         if not self.weft and not others:
-            raise Failed(f'{self}: no region of two threads was opened: {made}')
+            raise NotFound(f'this build opens no region of two threads, over its own runtime either: {made}')
 
 
 NUMBER = re.compile(r'[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?')
