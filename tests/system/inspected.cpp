@@ -13,7 +13,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -40,6 +43,26 @@ void let_others_come(int rounds = 200) {
     weft::this_thread::yield();
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
+}
+
+// Whether every other kernel thread of the process sleeps.
+bool others_sleep() {
+  bool sleep = true;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    const std::string id = task.path().filename().string();
+    std::string line;
+    std::getline(std::ifstream(task.path() / "stat"), line);
+    const std::size_t state = line.rfind(')') + 2; // behind the name
+    if (id != std::to_string(::gettid()) && state < line.size())
+      sleep = sleep && line[state] == 'S';
+  }
+  return sleep;
+}
+
+// Workers that found no more to do. Several looks: one that was told of work may not have begun.
+void let_others_fall_asleep() {
+  for (int looks = 0; looks < 10; looks = others_sleep() ? looks + 1 : 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 [[noreturn]] void stay() {
@@ -170,6 +193,7 @@ void deadlock() {
   // Those who wait for a mutex write their marks over the owner's.
   t.push_back(start("bystander", [] { const std::scoped_lock first(mutexes[0]); }));
   let_others_come();
+  let_others_fall_asleep();
   stay();
 }
 
