@@ -8,8 +8,10 @@
 #include "weft/os/cgroup.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cmath>
+#include <exception>
 #include <hwloc.h>
 #include <memory>
 #include <numeric>
@@ -44,7 +46,7 @@ const os::cpu_list& first_mask() {
   });
 }
 
-owned_topology load(const char* synthetic) {
+owned_topology load_by_hwloc(const char* synthetic) {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) {
     return nullptr;
@@ -54,6 +56,22 @@ owned_topology load(const char* synthetic) {
     return nullptr;
   }
   return hwloc_topology_load(raw) == 0 ? std::move(topology) : nullptr;
+}
+
+// Plugins of hwloc's that are written in C++ may throw std::bad_alloc through it. It then keeps a lock for
+// good, so it is not called again, and the machine is taken to be flat.
+constinit std::atomic<bool> hwloc_is_lost{false};
+
+owned_topology load(const char* synthetic) {
+  if (hwloc_is_lost.load(std::memory_order_relaxed)) { // relaxed: a flag, by which nothing is published
+    return nullptr;
+  }
+  try {
+    return load_by_hwloc(synthetic);
+  } catch (const std::exception&) {
+    hwloc_is_lost.store(true, std::memory_order_relaxed);
+    return nullptr;
+  }
 }
 
 int ancestor(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_obj_t from) {
