@@ -79,10 +79,12 @@ std::optional<kernel_call> silent_in(sched::worker& w, std::int64_t now, std::in
   const bool works = kernel_id != 0 && !w.parking.stillness.holds();
   const std::int64_t computed = works ? os::cpu_time_ns(kernel_id) : 0;
   if (computed == 0 || computed != w.ticking.silent.cpu_ns) {
-    // Who computed for at least half an interval less than the time may wait in the kernel since then: after
-    // another half it has waited for a whole one.
+    // Who computed for at least half an interval less than the time, or does not compute now, may wait in the
+    // kernel since then: after another half it has waited for about a whole one. The time alone says nothing
+    // of a worker that has come to another kernel thread.
     w.ticking.silent.has_waited =
-        computed != 0 && computed - w.ticking.silent.cpu_ns < now - w.ticking.silent.seen - interval / 2;
+        computed != 0 && (computed - w.ticking.silent.cpu_ns < now - w.ticking.silent.seen - interval / 2 ||
+                          os::cpu_time_ns(kernel_id) == computed);
     const bool keeps_on = computed != 0 &&
                           computed - w.ticking.silent.cpu_ns < sched::silence::cost_of_tick &&
                           w.preemption.kept_by.load_relaxed() == w.current;
