@@ -79,6 +79,9 @@ verb_bench() {
   if [ "$suite" = http ]; then
     exec python3 bench/http_suite.py --bin build/release/bench/bin "$@"
   fi
+  if [ "$suite" = mpi ]; then
+    exec python3 bench/mpi_suite.py --bin build/release/bench/bin "$@"
+  fi
   exec python3 bench/run.py --bin build/release/bench/bin "${arguments[@]}" "$@"
 }
 

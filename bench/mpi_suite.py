@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The suite "mpi": threads of Weft that wait in MPI, by the layer, beside kernel threads that wait in the engine. Two ranks on this
+machine, a worker a rank.
+
+    bench/mpi_suite.py [--bin build/release/bench/bin] [--layers build/release/front/mpi] [--quick] [--passes N]
+"""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import run  # noqa: E402
+
+LAUNCH = {
+    "openmpi": ["mpiexec.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "btl", "self,vader", "--mca", "pml", "ob1",
+                "--bind-to", "none"],
+    "mpich": ["mpiexec.mpich", "-iface", "lo", "-bind-to", "none"],
+}
+KINDS = ("weft", "kernel")
+# Kernel threads that wait spin: many of them take so long that they do less.
+CASES = {
+    "round_trips-1": {"weft": [1, 20000, 20], "kernel": [1, 20000, 20], "quick": [1, 2000, 5]},
+    "round_trips-64": {"weft": [64, 500, 20], "kernel": [64, 20, 5], "quick": [64, 10, 3]},
+    "blocked-100000": {"weft": [100_000], "kernel": None, "quick": [10_000]},
+    "idle": {"weft": [5], "kernel": [5], "quick": [1]},
+}
+# What is printed of a case: a name, how it is found, the goal.
+COLUMNS = {
+    "round_trips-1": [("best, us", lambda r: min(r["windows"])), ("mean, us", lambda r: statistics.mean(r["windows"]))],
+    "round_trips-64": [("best, us", lambda r: min(r["windows"])), ("mean, us", lambda r: statistics.mean(r["windows"]))],
+    "blocked-100000": [("until all wait, ms", lambda r: r["to_block_ms"]), ("an answer, us", lambda r: r["answer_us"])],
+    "idle": [("CPU of a rank, %", lambda r: r["cpu_percent"])],
+}
+
+
+def once(engine, kind, case, numbers, options):
+    environment = {**os.environ, "WEFT_WORKERS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    if kind == "weft":
+        environment["LD_PRELOAD"] = str(options.layers.resolve() / f"libweft_mpi_{engine}.so")
+    command = [*LAUNCH[engine], "-n", "2", str(options.bin / f"mpi.{engine}"), kind, case.split("-")[0], *map(str, numbers)]
+    try:
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=options.timeout)
+    except subprocess.TimeoutExpired:
+        return {"error": f"more than {options.timeout} s"}
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    if done.returncode != 0 or len(lines) != 1:
+        return {"error": (done.stderr.strip() or f"exit status {done.returncode}")[-300:]}
+    return json.loads(lines[0])
+
+
+def measure(options):
+    jobs = [{"engine": engine, "kind": kind, "case": case, "passes": []} for case in CASES for engine in LAUNCH for kind in KINDS
+            if (options.bin / f"mpi.{engine}").exists() and CASES[case][kind] is not None]
+    for _ in range(options.passes):
+        for job in jobs:
+            numbers = CASES[job["case"]]["quick" if options.quick else job["kind"]]
+            before = os.getloadavg()[0]
+            job["passes"].append({"load": before, **once(job["engine"], job["kind"], job["case"], numbers, options)})
+    return jobs
+
+
+def tables(jobs):
+    for case, columns in COLUMNS.items():
+        print(f"\n{case}\n{'':20}" + "".join(f"{name:>22}" for name, _ in columns))
+        for job in jobs:
+            if job["case"] != case:
+                continue
+            good = [r for r in job["passes"] if "error" not in r]
+            cells = [f"{statistics.median(find(r) for r in good):22.3f}" for _, find in columns] if good else \
+                [f"  {job['passes'][-1]['error']}"]
+            print(f"{job['engine'] + ', ' + job['kind']:20}" + "".join(cells))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", type=pathlib.Path, default=run.default_bin())
+    parser.add_argument("--layers", type=pathlib.Path, help="the folder of libweft_mpi_ENGINE.so (unless said, of the same build)")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--passes", type=int)
+    parser.add_argument("--timeout", type=float, default=120)
+    parser.add_argument("--out", type=pathlib.Path, default=HERE / "results")
+    options = parser.parse_args()
+    options.bin = options.bin.resolve()
+    options.layers = options.layers or options.bin.parent.parent / "front" / "mpi"
+    options.passes = options.passes or (1 if options.quick else 5)
+    start = datetime.datetime.now(datetime.timezone.utc)
+    data = {"suite": "mpi", "quick": options.quick, "passes": options.passes, "date": start.isoformat(timespec="seconds"),
+            "machine": run.machine(), **run.build(options.bin), **run.commit()}
+    data["results"] = measure(options)
+    if not data["results"]:
+        sys.exit(f"{options.bin} has no mpi.openmpi and no mpi.mpich: install an MPI, and build the target 'bench'")
+    options.out.mkdir(parents=True, exist_ok=True)
+    path = options.out / f"mpi{'-quick' if options.quick else ''}-{start:%Y-%m-%d-%H%M%S}.json"
+    path.write_text(json.dumps(data, indent=1) + "\n")
+    tables(data["results"])
+    print(f"\nraw results: {path}")
+    return 1 if any("error" in r for job in data["results"] if job["kind"] == "weft" for r in job["passes"]) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
