@@ -113,6 +113,21 @@ static void in_a_handler(void) {
   CHECK(atomic_load(&cleaned) == 2);
 }
 
+static void* close_one(void* argument) {
+  const int d = dup(1);
+  CHECK(pthread_cancel(pthread_self()) == 0);
+  close(d);
+  return argument;
+}
+
+static void in_close(void) {
+  pthread_t t;
+  void* result = NULL;
+  CHECK(pthread_create(&t, NULL, &close_one, NULL) == 0);
+  CHECK(pthread_join(t, &result) == 0);
+  CHECK(result == PTHREAD_CANCELED);
+}
+
 static pthread_t main_thread;
 
 static void* join_main(void* argument) {
@@ -165,6 +180,7 @@ int main(int count, char** words) {
   static const struct test_case cases[] = {{"while_it_computes", while_it_computes},
                                            {"in_calls_of_libc", in_calls_of_libc},
                                            {"at_a_mutex", at_a_mutex},
+                                           {"in_close", in_close},
                                            {"in_a_handler", in_a_handler},
                                            {"of_main", of_main},
                                            {"handlers_in_waits", handlers_in_waits}};
