@@ -28,10 +28,6 @@ void call_off_wait(thread& t) noexcept {
   end_descriptor_wait(t);
 }
 
-constexpr std::uint64_t bit_of(int number) noexcept {
-  return std::uint64_t{1} << (number - 1);
-}
-
 bool is_function(const struct sigaction& a) noexcept {
   return (a.sa_flags & SA_SIGINFO) != 0 || (a.sa_handler != SIG_DFL && a.sa_handler != SIG_IGN);
 }

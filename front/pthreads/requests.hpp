@@ -5,7 +5,14 @@
 
 #include "front/pthreads/thread.hpp"
 
+#include <cstdint>
+
 namespace weft::pthreads {
+
+/// In a set of signals as the kernel has it.
+[[nodiscard]] constexpr std::uint64_t bit_of(int number) noexcept {
+  return std::uint64_t{1} << (number - 1);
+}
 
 /// Ends the calling thread with that result: cleanup handlers and destructors run.
 [[noreturn]] void end_calling_thread(void* result);

@@ -16,10 +16,6 @@
 namespace weft::pthreads {
 namespace {
 
-constexpr std::uint64_t bit_of(int number) noexcept {
-  return std::uint64_t{1} << (number - 1);
-}
-
 // libc's function hides who sent it. The number, or -1 and errno.
 int wait_in_kernel(const sigset_t& set, siginfo_t& info, const timespec* limit) noexcept {
   constexpr long bytes_of_the_kernel = 8;
