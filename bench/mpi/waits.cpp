@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Waits in MPI, for bench/mpi_suite.py: of threads of Weft, where the layer is preloaded, or of kernel threads.
-// One program an engine. Prints one JSON object, by rank 0.
+// Waits in MPI, for bench/mpi_suite.py: of threads of Weft, where the layer is preloaded, or of kernel
+// threads. One program an engine. Prints one JSON object, by rank 0.
 #include <mpi.h>
 
 #include <atomic>
