@@ -180,6 +180,7 @@ class queue_of {
     for (int i = 0; i < count; ++i) {
       std::atomic<bool> comes = false;
       const auto body = [this, how, &comes, i](int) {
+        units_[i] = sched::here().current;
         comes = true;
         EXPECT_TRUE(case_.wait(how));
         order_[had_it_++] = i;
@@ -192,6 +193,14 @@ class queue_of {
       this_thread::yield();
       if (foreign) {
         std::this_thread::sleep_for(300us); // it stands in the queue by now; if not, less is tested
+      }
+    }
+  }
+  /// Threads of Weft: with several workers one may have come, and not yet stand in the queue.
+  void until_all_wait() const {
+    for (const auto& unit : units_) {
+      while (unit != nullptr && unit.load()->state.load() != unit::state::blocked) {
+        this_thread::yield();
       }
     }
   }
@@ -208,6 +217,7 @@ class queue_of {
   Case& case_;
   std::atomic<int> had_it_ = 0;
   std::atomic<int> order_[4];
+  std::atomic<const unit::descriptor*> units_[4] = {};
   crowd crowd_;
 };
 
@@ -296,6 +306,7 @@ TEST_P(offer_test, of_a_phase_of_readers_comes_before_a_writer_that_waits) {
   case_of_readers c;
   c.hold();
   queue_of<case_of_readers> queue(c, 2, waiting::block, false);
+  queue.until_all_wait();
   c.give_back();
   c.m.lock();
   EXPECT_EQ(queue.had_it(), 2);
@@ -309,6 +320,7 @@ TEST_P(offer_test, of_a_phase_of_readers_is_joined) {
   case_of_readers c;
   c.hold();
   queue_of<case_of_readers> queue(c, 2, waiting::block, false);
+  queue.until_all_wait();
   weft::thread writer([&] {
     c.m.lock();
     EXPECT_EQ(queue.had_it(), 2);
