@@ -2,22 +2,8 @@
 // LLVM's ABI, called as clang's programs call it, so that it is tested where there is no clang: what the
 // compiler would make of a region, loops, tasks.
 #include "check.h"
+#include "llvm_abi.h"
 
-#include <stdint.h>
-
-struct ident {
-  int32_t a, flags, b, c;
-  const char* source;
-};
-static struct ident here = {0, 2, 0, 0, ";unknown;unknown;0;0;;"};
-
-typedef int32_t (*routine)(int32_t, void*);
-struct kmp_task {
-  void* shareds;
-  routine function;
-  int32_t part;
-  void *data1, *data2;
-};
 struct dependence {
   void* address;
   size_t bytes;

@@ -3,25 +3,15 @@
 // numbers of threads, omp_all_memory, loops for vectors, and what it says in another way than libgomp.
 #define _GNU_SOURCE
 #include "check.h"
+#include "llvm_abi.h"
 
 #include <complex.h>
 #include <limits.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <unistd.h>
 
-struct ident {
-  int32_t a, flags, b, c;
-  const char* source;
-};
-static struct ident here = {0, 2, 0, 0, ";unknown;unknown;0;0;;"};
-
-typedef int32_t (*routine)(int32_t, void*);
-struct kmp_task {
-  void* shareds;
-  routine function;
-  int32_t part;
-  void *data1, *data2;
+struct numbered_task {
+  struct kmp_task of_runtime;
   long mine;
 };
 struct dependence {
@@ -265,7 +255,7 @@ static void strict_numbers(void) {
 static int running, most_running, order[40], ended;
 static int32_t body(int32_t id, void* task) {
   (void)id;
-  const long mine = ((struct kmp_task*)task)->mine;
+  const long mine = ((struct numbered_task*)task)->mine;
   int now = 0;
 #pragma omp atomic capture
   now = ++running;
@@ -283,7 +273,7 @@ static int32_t body(int32_t id, void* task) {
   return 0;
 }
 static void make(int32_t id, long number, struct dependence d) {
-  struct kmp_task* const t = __kmpc_omp_task_alloc(&here, id, 1, sizeof *t, 0, body);
+  struct numbered_task* const t = __kmpc_omp_task_alloc(&here, id, 1, sizeof *t, 0, body);
   t->mine = number;
   __kmpc_omp_task_with_deps(&here, id, t, 1, &d, 0, NULL);
 }
@@ -319,9 +309,9 @@ static void wait_by_a_task(int32_t* id, int32_t* number, char* at) {
     return;
   make(*id, 1, (struct dependence){(size_t)at, 1, 2});
   struct dependence d[2] = {{(size_t)at, 1, 1}, {(size_t)(at + 1), 1, 2}};
-  void* empty = __kmpc_omp_task_alloc(&here, *id, 1, sizeof(struct kmp_task), 0, NULL);
+  void* empty = __kmpc_omp_task_alloc(&here, *id, 1, sizeof(struct numbered_task), 0, NULL);
   __kmpc_omp_task_with_deps(&here, *id, empty, 2, d, 0, NULL);
-  void* last = __kmpc_omp_task_alloc(&here, *id, 1, sizeof(struct kmp_task), 0, after_it);
+  void* last = __kmpc_omp_task_alloc(&here, *id, 1, sizeof(struct numbered_task), 0, after_it);
   __kmpc_omp_task_with_deps(&here, *id, last, 1, &d[1], 0, NULL);
 }
 static void tasks_of_dependences_only(void) {

@@ -1,22 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Calls of LLVM's ABI that other compilers than clang make, or clang under options: as llvm.c.
 #include "check.h"
-
-#include <stdint.h>
-
-struct ident {
-  int32_t a, flags, b, c;
-  const char* source;
-};
-static struct ident here = {0, 2, 0, 0, ";unknown;unknown;0;0;;"};
-
-typedef int32_t (*routine)(int32_t, void*);
-struct kmp_task {
-  void* shareds;
-  routine function;
-  int32_t part;
-  void *data1, *data2;
-};
+#include "llvm_abi.h"
 
 int32_t __kmpc_global_thread_num(struct ident*);
 void __kmpc_barrier(struct ident*, int32_t);
