@@ -18,7 +18,7 @@ def say(text):
 def arguments_of(description, folder):
     p = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("source", type=lambda s: pathlib.Path(s).resolve())
-    p.add_argument("library", type=os.path.abspath)
+    p.add_argument("preload", type=os.path.abspath)
     p.add_argument("--jobs", type=int, default=1)
     p.add_argument("--only", default="", help="a pattern for names")
     p.add_argument("--timeout", type=float, default=120, help="seconds a test may take")
@@ -84,7 +84,7 @@ class Suite:
         if known.read_text() != "passed":
             return case[0], "not on the C library: " + known.read_text(), ""
         for _ in range(2 if self.arguments.twice else 1):
-            result, last = self.run_once(case, program, self.arguments.library)
+            result, last = self.run_once(case, program, self.arguments.preload)
             if result != "passed":
                 break
         return case[0], result, last
