@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "weft/carrier/kick.hpp"
-#include "weft/carrier/user_mode.hpp"
 #include "weft/sched/stealing.hpp"
 
 namespace weft::sched {
