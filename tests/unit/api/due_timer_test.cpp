@@ -44,11 +44,16 @@ bool somebody_sleeps() {
   return false;
 }
 
+// Whoever tells writes the bit and then ends the budget: the cheapest decisions read the budget alone.
+bool is_told() {
+  const sched::worker& w = sched::here();
+  return w.attention.any_relaxed(sched::time_passed) && w.budget < 0;
+}
+
 // Computes until the worker has been told, or somebody has seen to it.
 void compute() {
   const std::int64_t end = os::now_ns() + given_up;
-  while (somebody_sleeps() && !sched::here().attention.any_relaxed(sched::time_passed) &&
-         os::now_ns() < end) {
+  while (somebody_sleeps() && !is_told() && os::now_ns() < end) {
   }
 }
 
