@@ -122,6 +122,12 @@ inline constexpr std::size_t syscall_bytes = 2;
                         static_cast<long>(g[REG_R8]), static_cast<long>(g[REG_R9])},
                        static_cast<long>(g[REG_RAX])};
 }
+[[nodiscard]] inline bool is_repeated_by_caller(const ucontext_t& interrupted) noexcept {
+  constexpr unsigned char mark[] = {0x0f, 0x1f, 0x80, 'W', 'E', 'F', 'T'}; // nopl 0x54464557(%rax)
+  const std::uintptr_t pc = program_counter(interrupted);
+  std::array<unsigned char, sizeof mark> next;
+  return read_code(pc, pc, next.data(), next.size()) && __builtin_memcmp(next.data(), mark, sizeof mark) == 0;
+}
 // What it shall have returned instead.
 inline void set_result(ucontext_t& interrupted, long result) noexcept {
   interrupted.uc_mcontext.gregs[REG_RAX] = result;
@@ -132,17 +138,19 @@ inline void end_call(ucontext_t& interrupted, long result) noexcept {
   set_result(interrupted, result);
 }
 // Touches no errno, and says its number as call_returned() reads it: on one page, so that this works where
-// process_vm_readv(2) is forbidden too.
-template <int Number>
+// process_vm_readv(2) is forbidden too. IsRepeated: says also that its caller sees himself to signals of ours
+// that end it (is_repeated_by_caller()), by a nop behind it.
+template <int Number, bool IsRepeated = false>
 [[gnu::always_inline]] inline long system_call(const std::array<long, 6>& arguments) noexcept {
   register long fourth asm("r10") = arguments[3];
   register long fifth asm("r8") = arguments[4];
   register long sixth asm("r9") = arguments[5];
   long result;
-  asm volatile(".balign 16\n\tmovl %[number], %%eax\n\tsyscall"
+  asm volatile(".balign 16\n\tmovl %[number], %%eax\n\tsyscall\n\t"
+               ".if %c[repeated]\n\tnopl 0x54464557(%%rax)\n\t.endif"
                : "=&a"(result)
-               : [number] "i"(Number), "D"(arguments[0]), "S"(arguments[1]), "d"(arguments[2]), "r"(fourth),
-                 "r"(fifth), "r"(sixth)
+               : [number] "i"(Number), [repeated] "i"(IsRepeated), "D"(arguments[0]), "S"(arguments[1]),
+                 "d"(arguments[2]), "r"(fourth), "r"(fifth), "r"(sixth)
                : "rcx", "r11", "memory");
   return result;
 }
@@ -204,7 +212,10 @@ inline void end_call(ucontext_t&, long) noexcept {}
 [[nodiscard]] inline bool makes_any_call(std::uintptr_t) noexcept {
   return false;
 }
-template <int Number>
+[[nodiscard]] inline bool is_repeated_by_caller(const ucontext_t&) noexcept {
+  return false;
+}
+template <int Number, bool IsRepeated = false>
 inline long system_call(const std::array<long, 6>&) noexcept {
   return -ENOSYS;
 }

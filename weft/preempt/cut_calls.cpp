@@ -35,10 +35,10 @@ struct ends_with_eintr {
   unsigned rest;  // of where the kernel says how much is left of it; 0: it does not
 };
 
-// Its instructions say the number, for a tick that ends this call too.
+// A tick that ends this call too leaves it to wait_on(), or handlers would pile up.
 template <int Number>
 [[gnu::noinline]] long make(const arguments& a) noexcept {
-  return arch::system_call<Number>(a);
+  return arch::system_call<Number, true>(a);
 }
 
 template <int Number>
@@ -182,7 +182,7 @@ bool is_that_call(const returned_call& c, const told_call& told, std::int64_t co
 
 std::optional<cut_call> cut_short(const ucontext_t& interrupted, const told_call& told) noexcept {
   std::optional<returned_call> c = arch::call_returned(interrupted);
-  if (!c)
+  if (!c || arch::is_repeated_by_caller(interrupted))
     return std::nullopt;
   // Before the walk for the number, which may take longer than all of the tick.
   constexpr int caller = 0;

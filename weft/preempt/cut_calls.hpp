@@ -25,11 +25,15 @@ using kernel_call = std::array<long, 5>;
 
 // What the monitor saw of a worker's thread just before it signalled.
 struct told_call {
-  bool given = false;         // it looked
+  bool given = false;         // false: calls with a time limit of their own shall end
   long number = 0, first = 0; // the call that the thread was in; 0: none, it computed
   std::int64_t since = 0;     // when it was first seen there, later than it began
   std::int64_t cpu_ns = 0;    // of its kernel thread, then
 };
+
+// Of a tick that nobody told of. It was sent while its thread computed, or shortly before that: a call that
+// it ends has only just begun, so its time limit begins again.
+inline constexpr told_call nothing_told{.given = true};
 
 // A call that a signal has ended too early, with the number that it has, and when it began at the latest; 0:
 // nobody knows, and it has no limit for which that matters.

@@ -168,7 +168,8 @@ long await_socket(long descriptor, bool receives, const os::time_left& left) noe
     pollfd wanted{static_cast<int>(descriptor), static_cast<short>(receives ? POLLIN : POLLOUT), 0};
     timespec longest = os::timespec_of(left.ns());
     const tick_mark before;
-    const long found = arch::system_call<SYS_ppoll>({address_of(&wanted), 1, address_of(&longest), 0, 0, 0});
+    const long found =
+        arch::system_call<SYS_ppoll, true>({address_of(&wanted), 1, address_of(&longest), 0, 0, 0});
     if (found != -EINTR || !before.ticked())
       return found;
   }

@@ -176,7 +176,7 @@ told_call what_was_told(const sched::worker& w) noexcept {
 told_call told_of_user_mode(sched::worker& w) noexcept {
   const std::uint32_t serial = w.ticking.silent.told_serial.exchange_relaxed(0);
   return serial != 0 && serial == w.preemption.user_mode_serial.load_relaxed() ? what_was_told(w)
-                                                                               : told_call{};
+                                                                               : nothing_told;
 }
 
 bool is_at_a_wait(const ucontext_t& interrupted) noexcept {

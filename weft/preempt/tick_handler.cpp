@@ -145,7 +145,7 @@ void interrupt(user_mode& thread, ucontext_t& interrupted, const std::optional<c
 // A thread that is in the kernel keeps the kernel thread and lets the worker go; one that computes leaves.
 void on_tick_in_user_mode(user_mode& thread, ucontext_t& interrupted, int number, int kept_errno) noexcept {
   worker* const w = thread.is_away() ? nullptr : worker_of_this_kernel_thread();
-  const told_call seen = w != nullptr ? told_of_user_mode(*w) : told_call{};
+  const told_call seen = w != nullptr ? told_of_user_mode(*w) : nothing_told;
   // One that holds on to its kernel thread is told (EINTR) where it must leave that in a call all the same.
   const told_call told = thread.is_held() ? told_call{} : seen;
   if (thread.is_entering())
@@ -226,7 +226,7 @@ void on_tick_at_worker(worker& w, ucontext_t& interrupted) noexcept {
   WEFT_ASSERT(w.is_here(), "a tick has found a worker on another kernel thread");
   static_cast<void>(told_of_user_mode(w)); // it has left user mode, and may come back to make another call
   const bool is_told = w.preemption.is_stuck.exchange_relaxed(0) != 0;
-  const auto cut = cut_short(interrupted, is_told ? what_was_told(w) : told_call{});
+  const auto cut = cut_short(interrupted, is_told ? what_was_told(w) : nothing_told);
   if (is_told)
     return leave_or_keep(w, cut, interrupted);
   user_mode::remember_tick_in_runtime(w);
@@ -253,7 +253,7 @@ void on_tick(int number, siginfo_t* info, void* context) {
   } else if (note_tick(); !pass_on(*info)) {
     // for another kernel thread
   } else if ((attention & sched::without_worker) != 0) {
-    go_on_with(cut_short(interrupted, {}), interrupted); // a tick for who ran there before
+    go_on_with(cut_short(interrupted, nothing_told), interrupted); // a tick for who ran there before
   } else if ((attention & sched::user_code) != 0) {
     on_tick_in_user_mode(user_mode::behind(face), interrupted, number, kept);
   } else if ((attention & sched::not_a_worker) == 0) {

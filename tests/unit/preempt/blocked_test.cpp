@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "tests/unit/census_check.hpp"
@@ -19,7 +20,9 @@
 #include "weft/os/clock.hpp"
 #include "weft/preempt/spares.hpp"
 #include "weft/runtime.hpp"
+#include "weft/sched/default_group.hpp"
 #include "weft/thread.hpp"
+#include "weft/workers/ticker.hpp"
 
 namespace weft::test {
 namespace {
@@ -196,6 +199,30 @@ TEST_P(blocked, lets_go_where_nobody_waits) {
   p.write_one('x');
   blocks.join();
   ready.join();
+}
+
+// As one does that was sent while the thread computed, and comes late.
+TEST_P(blocked, a_tick_that_nobody_told_of_ends_no_call) {
+  constexpr int ticks_to_send = 20;
+  a_pipe p;
+  std::atomic<bool> polls{false};
+  thread waits(attributes(), [&] {
+    pollfd wanted{p.reading_end(), POLLIN, 0};
+    polls = true;
+    EXPECT_EQ(::poll(&wanted, 1, 100'000), 1) << std::strerror(errno);
+  });
+  std::thread ticks([&] {
+    while (!polls)
+      std::this_thread::yield();
+    for (int k = 0; k < ticks_to_send; ++k) {
+      for (unsigned i = 0; i < workers(); ++i)
+        sched::ticker_of_process.load()->tick(sched::default_group().member(i));
+      os::sleep_ns(1'000'000);
+    }
+    p.write_one('x');
+  });
+  waits.join();
+  ticks.join();
 }
 
 // The monitor knows when it began.
