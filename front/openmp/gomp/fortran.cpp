@@ -228,8 +228,9 @@ OMP_EXPORT int omp_capture_affinity_(char* buffer, const char* format, std::size
   return static_cast<int>(n);
 }
 
-OMP_EXPORT void omp_fulfill_event_(const std::uintptr_t* event) {
-  omp_fulfill_event(*event);
+// By value, as omp_lib declares it.
+OMP_EXPORT void omp_fulfill_event_(std::uintptr_t event) {
+  omp_fulfill_event(event);
 }
 
 // --- allocators ---

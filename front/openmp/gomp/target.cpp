@@ -62,11 +62,14 @@ class on_device {
   team team_;
 };
 
-// Copies of what is firstprivate, whose addresses take the originals' places.
+// Copies of what is firstprivate, whose addresses take the originals' places. Null: an argument of Fortran's
+// that is not given.
 std::vector<char> copy_first_private(std::size_t count, void** addresses, const std::size_t* sizes,
                                      const unsigned short* kinds) {
   std::size_t bytes = 0;
-  const auto is_ours = [&](std::size_t i) { return (kinds[i] & 0xff) == first_private; };
+  const auto is_ours = [&](std::size_t i) {
+    return (kinds[i] & 0xff) == first_private && addresses[i] != nullptr;
+  };
   for (std::size_t i = 0; i < count; ++i) {
     if (is_ours(i))
       bytes += sizes[i] + (std::size_t{1} << (kinds[i] >> 8));
