@@ -99,7 +99,7 @@ TEST_P(interruption, reaches_all_that_compute) {
 TEST_P(interruption, ends_a_system_call_if_it_says_so) {
   for (int i = 0; i < 20; ++i) {
     const a_pipe pipe;
-    std::atomic<bool> begun{false};
+    std::atomic<bool> begun{false}, returned{false}, may_end{false};
     long result = 0;
     int error = 0;
     thread reads(attributes(), [&] {
@@ -107,6 +107,9 @@ TEST_P(interruption, ends_a_system_call_if_it_says_so) {
       begun = true;
       result = ::read(pipe.reading_end(), &c, 1);
       error = errno;
+      returned = true;
+      while (!may_end)
+        this_thread::yield();
     });
     while (!begun)
       this_thread::yield();
@@ -117,11 +120,17 @@ TEST_P(interruption, ends_a_system_call_if_it_says_so) {
     while (heeded == before)
       this_thread::yield();
     if (i % 2 == 0 && i % 4 != 0) {
+      while (!returned) { // it had not come to the call yet, perhaps
+        os::sleep_ns(1'000'000);
+        interrupt(reads);
+      }
+      may_end = true;
       reads.join();
       EXPECT_EQ(result, -1);
       EXPECT_EQ(error, EINTR);
       continue;
     }
+    may_end = true;
     pipe.write_one();
     reads.join();
     EXPECT_TRUE(result == 1 || (i % 4 == 0 && error == EINTR)) << std::strerror(error);
