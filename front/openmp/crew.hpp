@@ -23,7 +23,8 @@ class runner {
   /// Has it run a member of a team; it is waiting. *Contexts*: as caller(). *Switches*: never.
   void start(team& job, unsigned number) noexcept;
   /// The caller runs that member, on its variables and with the caller's stack, if the runner sleeps. False:
-  /// it does not. *Contexts*: a thread that runs_on_own_variables. *Switches*: may.
+  /// it does not. *Contexts*: a thread that runs_on_own_variables, a kernel thread that is no worker.
+  /// *Switches*: may.
   bool run_elsewhere(team& job, unsigned number) noexcept;
   /// Ends it, and waits for that. *Switches*: may.
   void retire() noexcept;
@@ -54,8 +55,8 @@ class runner {
 /// Starts the runner of the next member that nobody runs: one is always started that nobody has resumed yet,
 /// so that there is somebody for the others when those that run wait or compute.
 void start_next(team& in, std::uint32_t region) noexcept;
-/// Runs members that nobody runs, on the caller's stack, until there are none. *Contexts*: a thread that
-/// runs_on_own_variables, whose own member of this region is done. *Switches*: may.
+/// Runs members that nobody runs, on the caller's stack, until there are none. *Contexts*: as
+/// run_elsewhere(); the caller's own member of this region is done. *Switches*: may.
 void run_free_members(team& in, std::uint32_t region) noexcept;
 
 /// *Ownership*: its master.

@@ -5,6 +5,7 @@
 #include "front/openmp/dependence.hpp"
 #include "front/openmp/places.hpp"
 #include "front/openmp/proxy.hpp"
+#include "weft/door/workers.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -262,7 +263,7 @@ void close_region(thread& t) {
   team& in = *t.at.team;
   leave_share(t, nullptr);
   const unsigned others = in.size - 1;
-  if (t.runs_on_own_variables)
+  if (others != 0 && (t.runs_on_own_variables || door::calls_from_a_kernel_thread()))
     run_free_members(in, in.region.load_relaxed()); // SWITCH: may resume on another worker
   const auto done = [&in, others] {
     // acquire, both: what members and tasks did comes before what follows the region

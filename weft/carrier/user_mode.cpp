@@ -197,6 +197,23 @@ void user_mode::exchange_bound_blocks(descriptor& self, descriptor& other) noexc
   std::swap(mine.has_ended_on_block_, others.has_ended_on_block_);
 }
 
+// What is found there by whoever asks who runs here is the answer that this kernel thread's own block gives.
+// Exceptions stay with the blocks, and so with who threw them.
+[[gnu::noinline]] void* user_mode::enter_bound_block(descriptor& other) noexcept {
+  const user_mode& others = *of(other);
+  WEFT_ASSERT(others.block_ == nullptr, "a block was entered while its thread runs on it");
+  const tls_block& block = *others.bound_;
+  *block.here = weft_worker_here;
+  *block.current = weft_current_worker;
+  void* const own = arch::thread_pointer();
+  arch::set_thread_pointer(block.thread_pointer);
+  return own;
+}
+
+[[gnu::noinline]] void user_mode::leave_bound_block(void* own_thread_pointer) noexcept {
+  arch::set_thread_pointer(own_thread_pointer);
+}
+
 // For the thread itself, at its end.
 void user_mode::finish_running() noexcept {
   prepare_end(unit_);

@@ -49,6 +49,11 @@ class WEFT_API user_mode {
   // The caller runs on the other's from now on, until they exchange them back. Contexts: in the runtime, of
   // the thread `self`; both have one; `other` is suspended and nobody resumes it before. Switches: never.
   static void exchange_bound_blocks(descriptor& self, descriptor& other) noexcept;
+  // The calling kernel thread, which is no worker, runs on the block of `other` from now on, until it calls
+  // leave_bound_block() with what this returns. Contexts: a foreign kernel thread; `other` has a block, is
+  // suspended, and nobody resumes it before. Switches: never.
+  static void* enter_bound_block(descriptor& other) noexcept;
+  static void leave_bound_block(void* own_thread_pointer) noexcept;
   static user_mode& behind(worker_face& face) noexcept { return reinterpret_cast<user_mode&>(face); }
 
   // Into the runtime: returns the worker. Contexts: in user mode of this thread. Switches: never.

@@ -61,6 +61,10 @@ bool has_own_variables(const descriptor& u) noexcept {
 
 on_variables_of::on_variables_of(descriptor& u) noexcept : lender_(u) {
   const runtime_section in;
+  if (!sched::on_worker()) {
+    own_thread_pointer_ = sched::user_mode::enter_bound_block(lender_);
+    return;
+  }
   sched::worker& w = sched::here();
   if (arch::any(*w.exceptions)) [[unlikely]]
     kept_ = arch::save_and_clear(*w.exceptions);
@@ -68,6 +72,10 @@ on_variables_of::on_variables_of(descriptor& u) noexcept : lender_(u) {
 }
 
 on_variables_of::~on_variables_of() {
+  if (own_thread_pointer_ != nullptr) {
+    sched::user_mode::leave_bound_block(own_thread_pointer_);
+    return;
+  }
   const runtime_section in;
   sched::worker& w = sched::here();
   sched::user_mode::exchange_bound_blocks(*w.current, lender_);

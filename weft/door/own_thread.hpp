@@ -31,11 +31,12 @@ struct own_thread_form {
 /// has begun. *Contexts*: all but signal handlers. *Switches*: never. *Errors*: none.
 [[nodiscard]] WEFT_API bool has_own_variables(const descriptor& u) noexcept;
 
-/// In scope: the calling thread, which has variables of its own, runs on those of `u`, which has them too.
-/// `u` is suspended in its function, and nobody resumes it before the end of the scope. The caller's
-/// exceptions stay its own. Who calls keeps no address of a thread_local across the beginning or the end, so
-/// they stand in functions of their own. May be nested. *Contexts*: thread, in user mode. *Switches*: may, at
-/// both ends. *Errors*: none.
+/// In scope: the caller runs on the variables of `u`, which has them of its own: a thread that has them too,
+/// or a kernel thread that is no worker. `u` is suspended in its function, and nobody resumes it before the
+/// end of the scope. The caller's exceptions stay its own. Who calls keeps no address of a thread_local
+/// across the beginning or the end, so they stand in functions of their own. May be nested. *Contexts*:
+/// thread, in user mode; foreign kernel thread. *Switches*: may, at both ends, where a thread calls.
+/// *Errors*: none.
 class WEFT_API on_variables_of {
  public:
   explicit on_variables_of(descriptor& u) noexcept;
@@ -45,6 +46,7 @@ class WEFT_API on_variables_of {
 
  private:
   descriptor& lender_;
+  void* own_thread_pointer_ = nullptr; // a foreign kernel thread's
   arch::exception_state kept_;
 };
 

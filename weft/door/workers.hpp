@@ -44,6 +44,13 @@ namespace weft::door {
   return sched::on_worker() && sched::here().current != &worker_group::primary_unit();
 }
 
+/// Who calls is a kernel thread, and no worker. *Contexts*: all but signal handlers. *Switches*: may, where a
+/// thread calls that is away from its worker. *Errors*: none.
+[[nodiscard]] inline bool calls_from_a_kernel_thread() noexcept {
+  const runtime_section in;
+  return !sched::on_worker();
+}
+
 /// The workers among which the caller runs. *Contexts*: on a worker. *Switches*: never. *Errors*: none.
 [[nodiscard]] inline worker_group& group_here() noexcept {
   const runtime_section in;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <pthread.h>
+
 #include <atomic>
 #include <exception>
 #include <memory>
@@ -57,34 +59,46 @@ class door_own_thread : public ::testing::Test {
   door::descriptor& start(void (*f)(void*), void* argument, preemption kind = preemption::bound_tls) {
     return door::start_own_thread(workers_->next_pool(), {.preemption = kind, .workers = 2}, f, argument);
   }
-  // Runs f(lender) in a thread with variables of its own, while the lender sleeps.
+  // Calls f(lender) while that one sleeps.
   template <class F>
   void beside_a_sleeper(F f) {
     sleeper s;
     door::descriptor& lender = start(&sleeper::live, &s);
     while (!s.sleeps.load())
       std::this_thread::yield();
-    struct call {
-      F& f;
-      door::descriptor& lender;
-    } c{f, lender};
-    door::join_own_thread(start(
-        [](void* p) {
-          auto& to = *static_cast<call*>(p);
-          to.f(to.lender);
-        },
-        &c));
+    f(lender);
     s.may_end.store(true);
     s.place.notify();
     door::join_own_thread(lender);
     lenders_value_ = s.found;
+  }
+  // In a kernel thread that is no worker; the main one may be.
+  template <class F>
+  void in_a_kernel_thread_beside_a_sleeper(F f) {
+    std::thread([&] { beside_a_sleeper(f); }).join();
+  }
+  // In a thread with variables of its own.
+  template <class F>
+  void in_a_thread_beside_a_sleeper(F f) {
+    beside_a_sleeper([&](door::descriptor& lender) {
+      struct call {
+        F& f;
+        door::descriptor& lender;
+      } c{f, lender};
+      door::join_own_thread(start(
+          [](void* p) {
+            auto& to = *static_cast<call*>(p);
+            to.f(to.lender);
+          },
+          &c));
+    });
   }
   std::unique_ptr<worker_group> workers_;
   int lenders_value_ = 0;
 };
 
 TEST_F(door_own_thread, another_ones_variables_are_used_in_scope) {
-  beside_a_sleeper([](door::descriptor& lender) {
+  in_a_thread_beside_a_sleeper([](door::descriptor& lender) {
     EXPECT_TRUE(door::has_own_variables(lender));
     write_own(1);
     {
@@ -98,7 +112,7 @@ TEST_F(door_own_thread, another_ones_variables_are_used_in_scope) {
 }
 
 TEST_F(door_own_thread, variables_stay_with_who_waits_in_scope) {
-  beside_a_sleeper([](door::descriptor& lender) {
+  in_a_thread_beside_a_sleeper([](door::descriptor& lender) {
     write_own(1);
     for (int k = 0; k < 100; ++k) {
       const door::on_variables_of here(lender);
@@ -120,7 +134,78 @@ TEST_F(door_own_thread, variables_stay_with_who_waits_in_scope) {
 }
 
 TEST_F(door_own_thread, exceptions_stay_the_callers) {
-  beside_a_sleeper([](door::descriptor& lender) {
+  in_a_thread_beside_a_sleeper([](door::descriptor& lender) {
+    try {
+      throw std::logic_error("of the caller");
+    } catch (const std::logic_error&) {
+      {
+        const door::on_variables_of here(lender);
+        EXPECT_EQ(std::current_exception(), nullptr);
+        throw_and_catch();
+      }
+      EXPECT_THROW(throw, std::logic_error);
+    }
+  });
+}
+
+TEST_F(door_own_thread, a_kernel_thread_uses_another_ones_variables) {
+  in_a_kernel_thread_beside_a_sleeper([](door::descriptor& lender) {
+    EXPECT_TRUE(door::calls_from_a_kernel_thread());
+    write_own(1);
+    pthread_t (*volatile self)() = &::pthread_self; // compilers keep what it says
+    const pthread_t me = self();
+    {
+      const door::on_variables_of here(lender);
+      EXPECT_EQ(read_own(), 7);
+      EXPECT_NE(self(), me);
+      EXPECT_TRUE(door::calls_from_a_kernel_thread());
+      throw_and_catch();
+      write_own(8);
+    }
+    EXPECT_EQ(read_own(), 1);
+    EXPECT_EQ(self(), me);
+  });
+  EXPECT_EQ(lenders_value_, 8);
+}
+
+// It waits in the kernel there, for a thread of Weft.
+TEST_F(door_own_thread, a_kernel_thread_waits_on_another_ones_variables) {
+  in_a_kernel_thread_beside_a_sleeper([&](door::descriptor& lender) {
+    write_own(1);
+    for (int k = 0; k < 20; ++k) {
+      const door::on_variables_of here(lender);
+      const int before = read_own();
+      door::join_own_thread(start([](void*) { this_thread::yield(); }, nullptr));
+      EXPECT_EQ(read_own(), before);
+      write_own(before + 1);
+    }
+    EXPECT_EQ(read_own(), 1);
+  });
+  EXPECT_EQ(lenders_value_, 27);
+}
+
+TEST_F(door_own_thread, a_kernel_threads_scopes_may_be_nested) {
+  in_a_kernel_thread_beside_a_sleeper([&](door::descriptor& outer) {
+    write_own(1);
+    {
+      const door::on_variables_of there(outer);
+      beside_a_sleeper([](door::descriptor& inner) {
+        {
+          const door::on_variables_of here(inner);
+          write_own(30);
+        }
+        EXPECT_EQ(read_own(), 7);
+      });
+      EXPECT_EQ(lenders_value_, 30);
+      write_own(20);
+    }
+    EXPECT_EQ(read_own(), 1);
+  });
+  EXPECT_EQ(lenders_value_, 20);
+}
+
+TEST_F(door_own_thread, exceptions_stay_the_kernel_threads) {
+  in_a_kernel_thread_beside_a_sleeper([](door::descriptor& lender) {
     try {
       throw std::logic_error("of the caller");
     } catch (const std::logic_error&) {
