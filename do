@@ -68,10 +68,10 @@ verb_bench() {
   fi
   say "building"
   if [ "$suite" = openmp ]; then
-    need_iomp5
-    build release weft_omp bench_constructs.openmp bench_patterns.openmp
+    need_intel
+    build release weft_omp bench_constructs.openmp bench_patterns.openmp bench_cholesky.openmp
     # Clang's are there where clang and its runtime are.
-    build release bench_constructs.openmp_llvm bench_patterns.openmp_llvm ||
+    build release bench_constructs.openmp_llvm bench_patterns.openmp_llvm bench_cholesky.openmp_llvm ||
       say "without libomp, iomp5 and BOLT: clang's programs cannot be built"
   else
     build release bench

@@ -74,7 +74,7 @@ def _bars(figures):
         told_nothing = figures[(*point, "weft")].get("default")
         lines.append([openmp_suite.TITLES[what], str(threads), f"{most:,}", "yes" if own[0] <= most else "NO",
                       _cell(told_nothing), *(_cell(_best(figures, (*point, name))) for name in runtimes)])
-    return report.layout("what is asked of Weft; us, the best policy: best (median)", lines, (0,))
+    return report.layout("what is asked of Weft; us, the best policy: best (median)", lines, (0,)) if len(lines) > 1 else ""
 
 
 def _pattern(figures, pattern):
@@ -87,9 +87,24 @@ def _pattern(figures, pattern):
     return report.layout(f"{patterns_suite.PATTERNS[pattern]}; us", lines, ()) if len(lines) > 1 else ""
 
 
+def _tiles(figures):
+    """The least time, and what share of it the best runtime of others takes."""
+    found = {name: best for name in _runtimes(figures) if (best := _best(figures, (*openmp_suite.TILES, name)))}
+    others = [best[0] for name, best in found.items() if name not in openmp_suite.OURS]
+    if not found:
+        return ""
+    lines = [["", *found], ["ms", *map(_cell, found.values())]]
+    if others:
+        lines.append(["speed, the best of others 1", *(f"{min(others) / best[0]:.2f}" for best in found.values())])
+    return report.layout("a Cholesky factor of order 4,096 by tasks that call MKL, 8 threads, and 8 in each region of MKL's",
+                         lines, (0,))
+
+
 def tables(data):
     figures = _figures(data)
-    print(_bars(figures) + "\n")
+    for text in (_bars(figures), _tiles(figures)):
+        if text:
+            print(text + "\n")
     for pattern in patterns_suite.PATTERNS:
         if text := _pattern(figures, pattern):
             print(text + "\n")

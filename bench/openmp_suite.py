@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The suite "openmp": one program, compiled by gcc or by clang, with each OpenMP runtime that is found: Weft's,
 libgomp, libomp, Intel's, BOLT. Figures 8 to 13 of "Analysis of Threading Libraries for High Performance
-Computing", and what single constructs cost beside what is asked of Weft.
+Computing", and what single constructs cost beside what is asked of Weft. The Cholesky factor by tiles of
+"Lightweight Preemptive User-Level Threads": tasks that call Intel's MKL, which opens regions of its own.
 
 A runtime is the folder in front of the search path; the programs check that it is theirs. BENCH_OPENMP_IOMP5
-and BENCH_OPENMP_BOLT name folders in which libomp.so.5 is one of these; `./do bench openmp` installs Intel's."""
+and BENCH_OPENMP_BOLT name folders in which libomp.so.5 is one of these; `./do bench openmp` installs Intel's. BENCH_MKL is the path of MKL's
+libmkl_rt.so; the same verb installs one."""
 
 import os
 import pathlib
@@ -15,6 +17,7 @@ import patterns_suite
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WEFT = ROOT / "build/release/front/openmp"
 IOMP5 = ROOT / "build/iomp5/openmp"
+MKL = next((ROOT / "build/iomp5/lib").glob("libmkl_rt.so*"), None)
 
 # Of a core: what others may use while a program runs, for its times to count.
 QUIET = 0.25
@@ -49,6 +52,11 @@ FOUND = _found()
 POLICIES = ("default", "passive")  # active is what most of them do when they are told nothing
 THREADS = (1, 2, 4, 8, 16, 36)
 
+# MKL's layer for LLVM's ABI asks for Intel's runtime by its name, under which libomp is not found: two runtimes
+# would share the process.
+NOT_WITH_MKL = ("libomp",)
+TILES = ("cholesky", "tiles", 8)
+
 # What is asked of Weft, in us (idle: ms of CPU time), with the best policy: (workload, form, threads) -> most.
 BARS = {
     ("constructs", "region", 2): 0.6, ("constructs", "region", 36): 8,
@@ -69,26 +77,41 @@ TITLES = {
 }
 
 
-def _environment(runtime):
-    if not runtime.folder:
-        return {}
-    return {"*": {"LD_LIBRARY_PATH": runtime.folder, "BENCH_OPENMP_FOLDER": runtime.folder}}
+def _mkl():
+    """As with runtimes, what is in this tree by its place in it; null if there is none."""
+    path = os.environ.get("BENCH_MKL") or MKL
+    if path is None:
+        return None
+    path = pathlib.Path(path)
+    return f"{{repository}}/{path.relative_to(ROOT)}" if path.is_relative_to(ROOT) else str(path)
+
+
+def _environment(workload, runtime):
+    words = {"BENCH_MKL": _mkl()} if workload == "cholesky" else {}
+    if runtime.folder:
+        words |= {"LD_LIBRARY_PATH": runtime.folder, "BENCH_OPENMP_FOLDER": runtime.folder}
+    return {"*": words} if words else {}
+
+
+SIZES = {"patterns": {"n": 1000, "rounds": 20, "repeats": 40}, "cholesky": {"n": 4096, "rounds": 1, "repeats": 3}}
 
 
 def _case(workload, what, threads, runtime):
-    sizes = {"n": 1000, "rounds": 20, "repeats": 40} if workload == "patterns" else {}
+    sizes = SIZES.get(workload, {})
     return {
         "name": f"{what}-{threads}-{runtime.name}", "workload": workload, "runtime": runtime.name,
         "title": f"{what}, {threads} threads, {runtime.name}", "log": True, "ours": runtime.name in OURS,
         "peers": (runtime.program,), "forms": tuple(f"{what}.{policy}" for policy in POLICIES),
-        "environment": _environment(runtime), "counted": False,
+        "environment": _environment(workload, runtime), "counted": False,
         "sizes": {**sizes, "workers": threads},
         "quick": {} if threads in (2, 36) and (workload, what, threads) in BARS else None,
         # More threads than cores that spin for each other: some rounds take seconds, and repeat well enough.
-        "timeout": 10, "once_above": 1, "others_below": QUIET,
+        "timeout": 60 if workload == "cholesky" else 10, "once_above": 1, "others_below": QUIET,
     }
 
 
 _POINTS = [("patterns", pattern, threads) for pattern in patterns_suite.PATTERNS for threads in THREADS]
 _POINTS += [point for point in BARS if point not in _POINTS]
 CASES = [_case(*point, runtime) for point in _POINTS for runtime in FOUND]
+if _mkl() is not None:
+    CASES += [_case(*TILES, runtime) for runtime in FOUND if runtime.name not in NOT_WITH_MKL]

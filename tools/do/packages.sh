@@ -63,14 +63,16 @@ venv_install() {
   "$1/bin/pip" install -q "$2" >"$3" 2>&1
 }
 
-# Intel's OpenMP runtime of PyPI's, under the name that programs of clang's look for: a peer of `bench openmp`.
-need_iomp5() {
+# Of PyPI, for `bench openmp`: Intel's OpenMP runtime, under the name that programs of clang's look for, a peer; and MKL.
+need_intel() {
   local folder=build/iomp5
-  if [ -e "$folder/openmp/libomp.so.5" ] || [ "${WEFT_NO_INSTALL:-0}" = 1 ]; then return; fi
-  say "installing intel-openmp from PyPI"
+  if { [ -e "$folder/openmp/libiomp5.so" ] && compgen -G "$folder/lib/libmkl_rt.so*" >/dev/null; } || [ "${WEFT_NO_INSTALL:-0}" = 1 ]; then return; fi
+  say "installing intel-openmp and mkl from PyPI"
   if venv_install "$folder" intel-openmp "$LOGS/iomp5" && [ -e "$folder/lib/libiomp5.so" ]; then
     mkdir -p "$folder/openmp"
     ln -sf ../lib/libiomp5.so "$folder/openmp/libomp.so.5"
+    ln -sf ../lib/libiomp5.so "$folder/openmp/libiomp5.so"
+    venv_install "$folder" mkl "$LOGS/mkl" || say "there is no mkl: see $LOGS/mkl"
   else
     say "there is none: see $LOGS/iomp5"
   fi
