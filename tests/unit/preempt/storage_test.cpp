@@ -62,6 +62,7 @@ TEST_P(storage, names_are_asked_for_and_keys_come_and_go) {
   a.name = "named";
   std::vector<thread> all;
   std::atomic<bool> all_there{false};
+  std::atomic<int> done{0}; // with the others: who has been joined has no name to ask for
   const std::int64_t end = os::now_ns() + length;
   for (int t = 0; t < threads; ++t) {
     all.emplace_back(a, [&, t] {
@@ -73,9 +74,12 @@ TEST_P(storage, names_are_asked_for_and_keys_come_and_go) {
         const thread_specific<int> another;
         EXPECT_EQ(another.get(), nullptr);
       }
+      ++done;
     });
   }
   all_there = true;
+  while (done != threads)
+    this_thread::yield();
   for (thread& t : all)
     t.join();
 }
