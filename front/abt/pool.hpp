@@ -152,6 +152,7 @@ class randws_pool final : public pool {
   std::size_t exact_size() override { return units_.size(); }
   void for_each(void* argument, void (*f)(void*, ABT_thread)) override;
   [[nodiscard]] const char* kind_name() const noexcept override { return "RANDWS"; }
+  [[nodiscard]] bool gives_to_joiners() const noexcept override { return true; }
   [[nodiscard]] bool pops_quickly() const noexcept override { return true; }
 
  protected:

@@ -54,6 +54,14 @@ creation creation_for(void (*function)(void*), void* argument, ABT_thread_attr a
   return ABT_SUCCESS;
 }
 
+// Where it goes; null: nobody wants to know, and it frees itself.
+[[gnu::always_inline]] inline void name_or_detach(descriptor& u, ABT_thread* out) noexcept {
+  if (out != nullptr) [[likely]]
+    *out = handle_of(u);
+  else
+    static_cast<void>(u.join.detach());
+}
+
 [[gnu::noinline]] int create_thread_slowly(ABT_pool pool, void (*function)(void*), void* argument,
                                            ABT_thread_attr attr, ABT_thread* out) {
   if (out != nullptr)
@@ -72,7 +80,7 @@ creation creation_for(void (*function)(void*), void* argument, ABT_thread_attr a
                             : nullptr;
   if (u == nullptr) [[unlikely]]
     return create_thread_slowly(handle, function, argument, ABT_THREAD_ATTR_NULL, out);
-  *out = handle_of(*u);
+  name_or_detach(*u, out);
   p->push_plain(*u); // GONE: u may run already
   return ABT_SUCCESS;
 }
@@ -215,6 +223,23 @@ int create_to(ABT_pool handle, const creation& c, ABT_thread* out) {
   return ABT_SUCCESS;
 }
 
+// Without attributes, in the pool that is the caller's own list: all that is special is that it runs at once.
+bool create_to_quickly(ABT_pool handle, void (*function)(void*), void* argument, ABT_thread* out) {
+  const worker& w = door::here();
+  if (w.births == nullptr || reinterpret_cast<weft::pool*>(handle) != w.listed || current().stack_trait != 0)
+    return false;
+  const descriptor& self = *w.current;
+  if (self.operations != &ult_operations && self.operations != &primary_operations)
+    return false;
+  descriptor* const u = fast::make_thread_for(*w.listed, function, argument);
+  if (u == nullptr)
+    return false;
+  name_or_detach(*u, out);
+  door::mark_taken(*u);
+  switch_to_new(*u, ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO); // GONE: u, if it is unnamed
+  return true;
+}
+
 // Makes all, or none: nothing runs before all exist.
 int create_many(int count, ABT_pool* pools, void (**functions)(void*), void** arguments, ABT_thread_attr attr,
                 ABT_thread* out) {
@@ -284,7 +309,20 @@ descriptor& revivable(ABT_thread handle, int code) {
   return *u;
 }
 
+// A plain unit that has ended, into the caller's own list.
+bool revive_quickly(ABT_pool handle, void (*function)(void*), void* argument, ABT_thread thread) {
+  if (is_null(thread))
+    return false;
+  descriptor& u = unit_of(thread);
+  const bool is_thread = u.operations == &ult_operations;
+  if (!is_thread && u.operations != &tasklet_operations)
+    return false;
+  return fast::renew(door::here(), reinterpret_cast<weft::pool*>(handle), u, is_thread, function, argument);
+}
+
 int revive(ABT_pool handle, void (*function)(void*), void* argument, ABT_thread thread, int code) {
+  if (revive_quickly(handle, function, argument, thread)) [[likely]]
+    return ABT_SUCCESS;
   return guarded([&] {
     pool* p = checked_pool(handle);
     if (p == nullptr)
@@ -302,10 +340,10 @@ extern "C" {
 
 int ABT_thread_create(ABT_pool pool, void (*function)(void*), void* arg, ABT_thread_attr attr,
                       ABT_thread* out) {
-  if (out != nullptr && is_null(attr)) [[likely]] {
+  if (is_null(attr)) [[likely]] {
     if (descriptor* u = fast::make_thread(door::here(), reinterpret_cast<weft::pool*>(pool), function, arg))
         [[likely]] {
-      *out = handle_of(*u);
+      name_or_detach(*u, out);
       return ABT_SUCCESS;
     }
     return create_thread_elsewhere(pool, function, arg, out);
@@ -316,7 +354,11 @@ int ABT_thread_create(ABT_pool pool, void (*function)(void*), void* arg, ABT_thr
 int ABT_thread_create_to(ABT_pool pool, void (*function)(void*), void* arg, ABT_thread_attr attr,
                          ABT_thread* out) {
   const weft::door::runtime_section in_runtime;
-  return guarded([&] { return create_to(pool, creation_for(function, arg, attr, out), out); });
+  return guarded([&] {
+    if (is_null(attr) && create_to_quickly(pool, function, arg, out))
+      return ABT_SUCCESS;
+    return create_to(pool, creation_for(function, arg, attr, out), out);
+  });
 }
 
 int ABT_thread_create_on_xstream(ABT_xstream xstream, void (*function)(void*), void* arg,
@@ -433,12 +475,10 @@ int ABTX_thread_detach(ABT_thread* thread) {
 // --- tasklets ---
 
 int ABT_task_create(ABT_pool pool, void (*function)(void*), void* arg, ABT_task* out) {
-  if (out != nullptr) [[likely]] {
-    if (descriptor* u = fast::make_tasklet(door::here(), reinterpret_cast<weft::pool*>(pool), function, arg))
-        [[likely]] {
-      *out = handle_of(*u);
-      return ABT_SUCCESS;
-    }
+  if (descriptor* u = fast::make_tasklet(door::here(), reinterpret_cast<weft::pool*>(pool), function, arg))
+      [[likely]] {
+    name_or_detach(*u, out);
+    return ABT_SUCCESS;
   }
   return create_task_slowly(pool, function, arg, out);
 }

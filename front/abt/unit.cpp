@@ -98,6 +98,10 @@ void end_cancelled(descriptor& u) {
 }
 
 void discard(descriptor& u) {
+  if (!door::is_fronted(u) && !tool_listens.load(std::memory_order_relaxed)) [[likely]] {
+    u.operations = &freed_operations; // there is no more of it than its descriptor
+    return;
+  }
   u.join.reset(); // its end has overwritten that it was unnamed, which a tool may ask
   static_cast<void>(u.join.detach());
   tell_tool(u, ABT_TOOL_EVENT_THREAD_FREE);

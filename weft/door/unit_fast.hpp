@@ -45,6 +45,20 @@ class fast_units {
                                                          void (*function)(void*), void* argument) {
     return make(w, own_pool, Front::tasklet, plain_tasklet, function, argument);
   }
+  /// A new life in the list of the caller's worker `w`, if `own_pool` is that, for a unit with the operations
+  /// of a thread or a tasklet that has ended and is no more than its descriptor. False: the slow way.
+  /// *Contexts*: who holds the only handle; all but signal handlers. *Switches*: never. *Errors*: none.
+  [[gnu::always_inline]] static bool renew(worker& w, weft::pool* own_pool, descriptor& u, bool is_thread,
+                                           void (*function)(void*), void* argument) {
+    queue::intrusive_fifo* const fifo = w.births;
+    const std::uint64_t traits = is_thread ? plain_thread : plain_tasklet;
+    if (fifo == nullptr || w.listed != own_pool || !u.traits.equals_relaxed(traits) || !u.join.has_ended())
+        [[unlikely]]
+      return false;
+    fill(u, is_thread ? Front::thread : Front::tasklet, *own_pool, traits, function, argument);
+    fifo->push_back(&u.link);
+    return true;
+  }
   /// Takes one of those out of the list again: it is ended and freed. *Contexts*: the caller has just made
   /// it. *Switches*: never. *Errors*: none.
   static void take_back(descriptor& u) noexcept {
@@ -120,14 +134,18 @@ class fast_units {
     descriptor* const u = w.caches.descriptors.allocate_cached();
     if (u == nullptr) [[unlikely]]
       return nullptr;
-    unit::initialise(*u, o, own_pool, traits);
-    closure& c = closure::of(*u);
+    fill(*u, o, *own_pool, traits, function, argument);
+    fifo->push_back(&u->link);
+    return u;
+  }
+  [[gnu::always_inline]] static void fill(descriptor& u, const operations& o, weft::pool& own_pool,
+                                          std::uint64_t traits, void (*function)(void*), void* argument) {
+    unit::initialise(u, o, &own_pool, traits);
+    closure& c = closure::of(u);
     c.function = function;
     c.argument = argument;
     ::new (static_cast<void*>(&c.more)) std::atomic<typename Front::more*>(nullptr);
-    own_pool->count_unit_here(1);
-    fifo->push_back(&u->link);
-    return u;
+    own_pool.count_unit_here(1);
   }
 
   // Where somebody listens nobody has a list, nor the fast ways of shared pools.

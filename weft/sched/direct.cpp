@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "weft/carrier/runtime_section.hpp"
+#include "weft/sched/replace.hpp"
 #include "weft/workers/exceptions_kept.hpp"
 
 namespace weft::sched {
@@ -62,6 +63,8 @@ void publish_suspended(void* u) {
 
 void yield_to_taken_slowly(descriptor& next) {
   const runtime_section in;
+  if (yield_to_taken_fresh(next)) // SWITCH: may resume on another worker
+    return;
   here().current->state.block();
   leave_by_loop(next, trace::event::stop_yield, [](void* u) { put_back(*static_cast<descriptor*>(u)); });
   act_on_requests();

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // How units come, go, wait and are made ready: the slow twins of switch.hpp, but for joins (join.cpp).
-#include <sched.h>
-
 #include <cstddef>
 #include <cstdlib>
 #include <new>
@@ -19,6 +17,7 @@
 #include "weft/sched/default_group.hpp"
 #include "weft/sched/direct.hpp"
 #include "weft/sched/join.hpp"
+#include "weft/sched/replace.hpp"
 #include "weft/sched/requests.hpp"
 #include "weft/sched/switch.hpp"
 #include "weft/unit/extension.hpp"
@@ -30,30 +29,6 @@ namespace {
 
 using thread_technique = technique::full_lazy;
 using W = worker_for_techniques;
-
-// Whoever leaves or has ended cannot be returned to, so from here every technique starts by a jump.
-bool can_run_here(worker& w, descriptor& next) noexcept {
-  if (next.has(unit::slow_mask | unit::not_cancellable)) [[unlikely]] {
-    if (next.has(unit::slow_mask) || !w.on_primary_thread)
-      return false;
-  }
-  return next.has_started() || thread_technique::take_stack(w, next);
-}
-
-// Runs `next` in place of `self`, which `then` publishes. `fresh`: it has not started.
-void replace(worker& w, descriptor& self, descriptor& next, bool fresh, arch::arrival_function then,
-             void* argument) noexcept {
-  next.state.start_running();
-  w.current = &next;
-  if (!fresh) {
-    arch::swap_with(self.context, next.context, then, argument); // SWITCH: may resume on another worker
-    return;
-  }
-  w.arrival = then;
-  w.arrival_argument = argument;
-  arch::save(self.context, next.context, next.stack->initial_stack_pointer(), next.stack->usable(),
-             &thread_technique::entry_with_arrival<W>, &next); // SWITCH: may resume on another worker
-}
 
 void leave_now(worker& w, descriptor& self, arch::arrival_function then, void* argument) noexcept {
   WEFT_ASSERT(w.is_here(), "a thread waits on another kernel thread than its worker's");
@@ -152,9 +127,10 @@ void complete(worker& w, descriptor& u) noexcept {
   continue_elsewhere(w);
 }
 
-// Nobody waits yet for it, and nobody will see more of it than that it has ended.
-bool ends_unnoticed(const worker& w, const descriptor& u) noexcept {
-  return u.is_plain() && !u.join.is_detached() && !unit::keeps_stack(u.technique()) &&
+// Nobody waits yet for it, and nobody will see more of it than that it has ended. What a front discards of a
+// plain one is its own: no code of the user's runs for that.
+[[gnu::always_inline]] inline bool ends_unnoticed(const worker& w, const descriptor& u) noexcept {
+  return u.is_plain() && !unit::keeps_stack(u.technique()) &&
          (w.attention.load_relaxed() & (tracing | observed | simulated)) == 0;
 }
 
@@ -379,184 +355,6 @@ void require_thread(const char* what) {
                         : ": a tasklet or a scheduler may not wait";
   throw std::system_error(std::make_error_code(std::errc::operation_not_permitted),
                           std::string("weft: ") + what + why);
-}
-
-namespace {
-
-void pin(void* u) {
-  worker& w = here();
-  auto& self = *static_cast<descriptor*>(u);
-  self.traits.fetch_or_relaxed(unit::pinned); // relaxed: of others, only this worker asks
-  if (pool* place = w.main_scheduler->pool_of_pinned(self))
-    return place->push(self);
-  w.local_had_turn = true; // the others come first now, or it would be back at once
-  w.local.push(self);
-}
-
-} // namespace
-
-void yield_preempted(bool pinned, bool by_tick) {
-  worker& w = here();
-  WEFT_ASSERT(w.is_here(), "a thread is preempted on another kernel thread than its worker's");
-  descriptor& self = *w.current;
-  self.state.block();
-  w.note(trace::event::stop_yield, &self);
-  const exceptions_kept kept(w);
-  w.timing.running.stop();
-  w.current = &w.loop_unit;
-  w.pick_oldest = true;
-  w.preemption.left_by_tick = by_tick;
-  w.budget -= 1;
-  if (by_tick) {
-    ++w.preemption.preempted;
-    w.budget = -1; // the loop looks at timers: for this worker it may be the only visit in a long time
-  }
-  const arch::arrival_function then =
-      pinned ? &pin : +[](void* u) { put_back(*static_cast<descriptor*>(u)); };
-  arch::swap_with(self.context, *w.loop, then, &self); // SWITCH: may resume on another worker
-}
-
-namespace {
-
-// To the loop in any case: it looks around, then takes what was handed to it or what is next, the oldest
-// first.
-void yield_to_loop() {
-  worker& w = here();
-  WEFT_ASSERT(w.is_here(), "a thread switches on another kernel thread than its worker's");
-  descriptor& self = *w.current;
-  w.budget -= 1; // fast paths count what they do; threads that have none come here each time
-  self.state.block();
-  w.note(trace::event::stop_yield, &self);
-  {
-    const exceptions_kept kept(w);
-    w.timing.running.stop();
-    w.current = &w.loop_unit;
-    w.pick_oldest = true;
-    arch::swap_with(self.context, *w.loop, [](void* u) { put_back(*static_cast<descriptor*>(u)); }, &self);
-    // SWITCH: may have resumed on another worker
-  }
-  act_on_requests(); // may unwind: what was caught before is back
-}
-
-} // namespace
-
-namespace {
-
-// The yield of start_yield() where the next in the list has not started: by a jump, without the loop. False:
-// nothing has changed but the budget.
-bool yield_to_fresh(worker& w) {
-  queue::link* head = w.fifo != nullptr ? w.fifo->first() : nullptr;
-  if (head == nullptr || head == w.fifo->end() || w.attention.load_relaxed() != 0 || w.budget.count_down())
-    return false;
-  descriptor& self = *w.current;
-  descriptor& next = descriptor::from(*head);
-  if (next.has_started() || !self.own_pool.is(w.listed) || self.has(unit::slow_mask) ||
-      arch::any(*w.exceptions) || !can_run_here(w, next))
-    return false;
-  w.fifo->pop_first(head);
-  self.state.make_ready();
-  w.fifo->push_back(&self.link);
-  next.state.start_running();
-  w.current = &next;
-  arch::save(self.context, next.context, next.stack->initial_stack_pointer(), next.stack->usable(),
-             &thread_technique::entry<W>, &next); // SWITCH: may resume on another worker
-  return true;
-}
-
-// The yield of a thread whose pool others use too: without the loop. False: nothing has changed but the
-// budget.
-bool yield_in_shared(worker& w) {
-  descriptor& self = *w.current;
-  if (w.shared == nullptr || !self.own_pool.is(w.shared) || self.has(unit::slow_mask) ||
-      arch::any(*w.exceptions))
-    return false;
-  descriptor* next = w.pick_quickly();
-  if (next == nullptr)
-    return false;
-  const bool fresh = !next->has_started();
-  if (!can_run_here(w, *next)) {
-    w.handed = next;
-    yield_to_loop();
-    return true;
-  }
-  self.state.block();
-  replace(w, self, *next, fresh, [](void* u) { put_back(*static_cast<descriptor*>(u)); }, &self);
-  act_on_requests();
-  return true;
-}
-
-} // namespace
-
-void yield_slowly() {
-  const runtime_section in;
-  if (!on_worker()) {
-    ::sched_yield();
-    return;
-  }
-  if (yield_to_fresh(here()) || yield_in_shared(here()))
-    return;
-  require_thread("yield");
-  act_on_requests();
-  yield_to_loop();
-}
-
-void yield_to_slowly(descriptor& target) {
-  const runtime_section in;
-  if (!on_worker())
-    return yield_slowly();
-  require_thread("yield_to");
-  act_on_requests(); // before the target is taken: acting may unwind or leave, and nobody would run the
-                     // target then
-  worker& w = here();
-  pool* from = target.own_pool;
-  if (&target != w.current && target.kind() != unit::kind_scheduler && from != nullptr &&
-      from->remove(target, &w)) {
-    w.handed = &target;
-  }
-  yield_to_loop();
-}
-
-void yield_alone() {
-  worker& w = here();
-  if (w.current->has(unit::slow_mask) || (w.attention.load_relaxed() != 0))
-    yield_slowly();
-}
-
-void yield_without_successor() {
-  worker& w = here();
-  if (w.fifo->first() != w.fifo->end() || w.budget.count_down())
-    return yield_slowly();
-  yield_alone();
-}
-
-void yield_to_unstarted(descriptor& next) {
-  here().handed = &next;
-  yield_to_loop();
-}
-
-void republish(void* u) {
-  auto& self = *static_cast<descriptor*>(u);
-  worker& w = here();
-  if (!self.own_pool.is(w.hot) || w.deque == nullptr)
-    return put_back(self);
-  self.state.make_ready();
-  if (!w.deque->try_push_bottom(&self))
-    return w.hot->push(self);
-  w.hot->announce();
-}
-
-// Through the loop, which looks around and then runs the target: threads that only hand over to each other
-// would hold up timers and everybody else.
-void suspend_to_slowly(descriptor& target) {
-  const runtime_section in;
-  worker& w = here();
-  descriptor& self = *w.current;
-  const exceptions_kept kept(w);
-  self.state.block();
-  w.note(trace::event::stop_wait, &self);
-  w.handed = &target;
-  w.current = &w.loop_unit;
-  arch::swap(self.context, *w.loop); // SWITCH: may resume on another worker
 }
 
 } // namespace weft::sched

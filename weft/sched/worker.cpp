@@ -356,6 +356,35 @@ descriptor* worker::pick_scheduled() noexcept {
   return deque != nullptr ? deque->pop_bottom() : nullptr;
 }
 
+namespace {
+
+// It, and those behind it as long as no decision is due that the loop must make.
+void run_tasklets(worker& w, descriptor& first) noexcept {
+  const arch::fp_control loops;
+  for (descriptor* u = &first;;) {
+    ++w.recording.counters.started;
+    u->last_worker.store_relaxed(w.number + 1);
+    u->state.start_running();
+    w.current = u;
+    w.note(trace::event::run, u, trace::tasklet_kind);
+    loops.become_that_of(u->context);
+    technique::run_to_completion::call(*u);
+    loops.restore();
+    w.current = &w.loop_unit;
+    w.note(trace::event::stop_end, u);
+    end_without_stack(w, *u); // GONE: u, perhaps
+    u = w.handed == nullptr ? w.pick_quickly() : nullptr;
+    if (u == nullptr)
+      return;
+    if (!u->is_fresh_and(unit::kind_tasklet)) {
+      w.handed = u;
+      return;
+    }
+  }
+}
+
+} // namespace
+
 void worker::run(descriptor& u) noexcept {
   if (u.has(unit::migration_requested) && !u.has(unit::pinned)) [[unlikely]] {
     pool* before = u.own_pool;
@@ -369,20 +398,10 @@ void worker::run(descriptor& u) noexcept {
     return enter_stacked_scheduler(u);
   if (u.has(unit::cancel_requested) && !u.has_started()) [[unlikely]]
     return drop(u);
+  if (u.kind() != unit::kind_thread)
+    return run_tasklets(*this, u);
   u.last_worker.store_relaxed(number + 1);
-  if (u.kind() == unit::kind_thread)
-    return run_thread(u);
-  ++recording.counters.started;
-  u.state.start_running();
-  current = &u;
-  note(trace::event::run, &u, trace::tasklet_kind);
-  const arch::fp_control loops;
-  loops.become_that_of(u.context);
-  technique::run_to_completion::call(u);
-  loops.restore();
-  current = &loop_unit;
-  note(trace::event::stop_end, &u);
-  end_without_stack(*this, u);
+  run_thread(u);
 }
 
 void worker::run_thread(descriptor& u) noexcept {

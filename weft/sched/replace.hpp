@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// How a thread makes way for another unit without its worker's loop: between the files of this room.
+#pragma once
+
+#include "weft/sched/switch.hpp"
+
+namespace weft::sched {
+
+// Whoever leaves or has ended cannot be returned to, so from here every technique starts by a jump.
+inline bool can_run_here(worker& w, descriptor& next) noexcept {
+  if (next.has(unit::slow_mask | unit::not_cancellable)) [[unlikely]] {
+    if (next.has(unit::slow_mask) || !w.on_primary_thread)
+      return false;
+  }
+  return next.has_started() || technique::full_lazy::take_stack(w, next);
+}
+
+// Runs `next` in place of `self`, which `then` publishes. `fresh`: it has not started.
+inline void replace(worker& w, descriptor& self, descriptor& next, bool fresh, arch::arrival_function then,
+                    void* argument) noexcept {
+  next.state.start_running();
+  w.current = &next;
+  if (!fresh) {
+    arch::swap_with(self.context, next.context, then, argument); // SWITCH: may resume on another worker
+    return;
+  }
+  w.arrival = then;
+  w.arrival_argument = argument;
+  arch::save(self.context, next.context, next.stack->initial_stack_pointer(), next.stack->usable(),
+             &technique::full_lazy::entry_with_arrival<worker_for_techniques>,
+             &next); // SWITCH: may resume on another worker
+}
+
+// The caller becomes ready in the worker's own list, and `next`, which is in no pool and nobody else's, runs.
+// False: nothing has changed but the budget of decisions. Contexts: thread, in the runtime. Switches: where
+// it says true.
+bool yield_to_taken_fresh(descriptor& next);
+
+} // namespace weft::sched
