@@ -98,7 +98,7 @@ void end_cancelled(descriptor& u) {
 }
 
 void discard(descriptor& u) {
-  if (!door::is_fronted(u) && !tool_listens.load(std::memory_order_relaxed)) [[likely]] {
+  if (!door::is_fronted(u) && !door::units_are_watched()) [[likely]] {
     u.operations = &freed_operations; // there is no more of it than its descriptor
     return;
   }
