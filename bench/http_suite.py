@@ -215,12 +215,13 @@ def parse_arguments():
     parser.add_argument("--rate", type=int, default=10_000, help="requests per second at the fixed rate")
     parser.add_argument("--only", default="", help="regular expression over the cases' names")
     parser.add_argument("--servers", default="", help="only these, with commas")
-    parser.add_argument("--out", type=pathlib.Path, default=HERE / "results", help="folder for the results")
+    run.add_results(parser)
     return parser.parse_args()
 
 
 def main():
     options = parse_arguments()
+    run.require_clean(options)
     if not shutil.which("wrk"):
         sys.exit("no wrk: ./do deps bench")
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]

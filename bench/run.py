@@ -75,6 +75,18 @@ def commit():
             "dirty": bool(output_of("git", "status", "--porcelain", "--untracked-files=no"))}
 
 
+def add_results(parser):
+    parser.add_argument("--out", type=pathlib.Path, default=HERE / "results", help="folder for the results")
+    parser.add_argument("--dirty", action="store_true",
+                        help="write into bench/results although the tree has changes that are not committed")
+
+
+def require_clean(options):
+    """What stands in bench/results is what its commit does: before anything is measured."""
+    if options.out.resolve() == HERE / "results" and not options.dirty and commit()["dirty"]:
+        sys.exit("the tree has changes that are not committed: commit them, or give --out FOLDER or --dirty")
+
+
 def programs(bin_dir):
     """(workload, peer) -> path, for every program in the folder."""
     found = {}
@@ -214,13 +226,14 @@ def parse_arguments():
     parser.add_argument("--passes", type=int, help="how often each program is run")
     parser.add_argument("--only", default="", help="regular expression over case.peer.form")
     parser.add_argument("--instructions", action="store_true", help="count instructions with callgrind")
-    parser.add_argument("--out", type=pathlib.Path, default=HERE / "results", help="folder for the results")
+    add_results(parser)
     parser.add_argument("--timeout", type=float, default=120, help="seconds for one run of one program")
     return parser.parse_args()
 
 
 def main():
     options = parse_arguments()
+    require_clean(options)
     if not options.bin.is_dir():
         sys.exit(f"{options.bin}: no such folder. Build the target 'bench' first, or give --bin.")
     jobs = plan(suites.SUITES[options.suite], programs(options.bin.resolve()), options.quick, options.only)

@@ -287,13 +287,15 @@ def parse_arguments():
     parser.add_argument("--line", type=int, default=64, help="bytes of a line; 128: what is fetched in pairs")
     parser.add_argument("--require-none", metavar="PEER",
                         help="fail if lines of this peer move; writes no results file")
-    parser.add_argument("--out", type=pathlib.Path, default=HERE / "results", help="folder for the results")
+    run.add_results(parser)
     parser.add_argument("--timeout", type=float, default=300, help="seconds for one run of one program")
     return parser.parse_args()
 
 
 def main():
     options = parse_arguments()
+    if not options.require_none:
+        run.require_clean(options)
     if not shutil.which("valgrind"):
         print("no valgrind")
         return SKIPPED
