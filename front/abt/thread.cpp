@@ -97,6 +97,19 @@ creation creation_for(void (*function)(void*), void* argument, ABT_thread_attr a
   });
 }
 
+[[gnu::noinline]] int create_task_elsewhere(ABT_pool handle, void (*function)(void*), void* argument,
+                                            ABT_task* out) {
+  const weft::door::runtime_section in_runtime;
+  pool* const p = checked_pool(handle);
+  descriptor* const u =
+      p != nullptr && !p->names_units() ? fast::make_tasklet_for(*p, function, argument) : nullptr;
+  if (u == nullptr) [[unlikely]]
+    return create_task_slowly(handle, function, argument, out);
+  name_or_detach(*u, out);
+  p->push_plain(*u); // GONE: u may run already
+  return ABT_SUCCESS;
+}
+
 [[gnu::noinline]] int join_slowly(ABT_thread handle, int code) {
   const weft::door::runtime_section in_runtime;
   descriptor* u = checked_unit(handle);
@@ -480,7 +493,7 @@ int ABT_task_create(ABT_pool pool, void (*function)(void*), void* arg, ABT_task*
     name_or_detach(*u, out);
     return ABT_SUCCESS;
   }
-  return create_task_slowly(pool, function, arg, out);
+  return create_task_elsewhere(pool, function, arg, out);
 }
 
 int ABT_task_create_on_xstream(ABT_xstream xstream, void (*function)(void*), void* arg, ABT_task* out) {

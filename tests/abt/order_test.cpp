@@ -183,6 +183,52 @@ TEST(ABT_task_revive, many_lives_in_two_pools) {
   EXPECT_OK(ABT_task_free(&t));
 }
 
+// Of a pool that others take from too: the joiner runs it, or finds that it has ended, or that it was called
+// off.
+TEST(ABT_task_free, of_a_pool_that_others_use) {
+  const runtime rt;
+  for (const ABT_pool_kind kind : {ABT_POOL_FIFO, ABT_POOL_RANDWS}) {
+    std::atomic<int> ran = 0;
+    ABT_pool pool = ABT_POOL_NULL;
+    EXPECT_OK(ABT_pool_create_basic(kind, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pool));
+    ABT_pool both[] = {pool, self_pool()};
+    EXPECT_OK(ABT_xstream_set_main_sched_basic(self_xstream(), ABT_SCHED_DEFAULT, 2, both));
+    for (int i = 0; i < 12; ++i) {
+      ABT_task t = ABT_TASK_NULL;
+      EXPECT_OK(ABT_task_create(pool, count, &ran, &t));
+      if (i % 4 == 1) {
+        EXPECT_OK(ABT_thread_yield());
+      } else if (i % 4 == 2) {
+        EXPECT_OK(ABT_task_cancel(t));
+      } else if (i % 4 == 3) {
+        EXPECT_OK(ABT_task_join(t));
+      }
+      EXPECT_OK(ABT_task_free(&t));
+      EXPECT_EQ(t, ABT_TASK_NULL);
+    }
+    EXPECT_EQ(ran, 9);
+    std::size_t left = 1;
+    EXPECT_OK(ABT_pool_get_total_size(pool, &left));
+    EXPECT_LE(left, 1U); // the primary ULT's first pool may be this one
+  }
+}
+
+// One with local storage runs its destructors at the join.
+TEST(ABT_task_free, of_one_that_has_set_a_key) {
+  const runtime rt;
+  static int destroyed;
+  destroyed = 0;
+  ABT_key key = ABT_KEY_NULL;
+  EXPECT_OK(ABT_key_create([](void*) { ++destroyed; }, &key));
+  ABT_pool pool = randws_pool();
+  body f = [&key] { EXPECT_OK(ABT_key_set(key, &key)); };
+  ABT_task t = ABT_TASK_NULL;
+  EXPECT_OK(ABT_task_create(pool, run_function, &f, &t));
+  EXPECT_OK(ABT_task_free(&t));
+  EXPECT_EQ(destroyed, 1);
+  EXPECT_OK(ABT_key_free(&key));
+}
+
 TEST(ABT_thread_free, whoever_is_joined_in_a_randws_pool_runs) {
   const runtime rt;
   ABT_pool pool = randws_pool();

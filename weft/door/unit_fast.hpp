@@ -66,19 +66,13 @@ class fast_units {
     Front::settle_end(u);
     Front::free_ended(u);
   }
-  /// A plain thread for a pool that is not the caller's own list, and in no pool yet; null: the slow way.
+  /// A plain unit for a pool that is not the caller's own list, and in no pool yet; null: the slow way.
   /// *Contexts*: in the runtime. *Switches*: never. *Errors*: none.
   static descriptor* make_thread_for(weft::pool& own_pool, void (*function)(void*), void* argument) {
-    worker& w = sched::here();
-    if ((w.attention.load_relaxed() & (sched::not_a_worker | sched::tracing)) != 0 || Front::is_observed())
-      return nullptr;
-    descriptor* const u = w.caches.descriptors.allocate_cached();
-    if (u == nullptr)
-      return nullptr;
-    unit::initialise(*u, Front::thread, &own_pool, plain_thread);
-    closure::make_in(*u, function, argument);
-    own_pool.count_unit(w, 1);
-    return u;
+    return make_for(own_pool, Front::thread, plain_thread, function, argument);
+  }
+  static descriptor* make_tasklet_for(weft::pool& own_pool, void (*function)(void*), void* argument) {
+    return make_for(own_pool, Front::tasklet, plain_tasklet, function, argument);
   }
 
   /// Joins a unit that is, perhaps, a thread of the front's: runs it to its end on the caller's stack, or
@@ -112,19 +106,44 @@ class fast_units {
   /// The same for tasklets, which run on the caller's stack or on the worker's. Nothing may leave one by an
   /// exception. *Switches*: never, unless the front's accounts do.
   [[gnu::always_inline]] static bool join_tasklet(descriptor& u) {
-    return run_tasklet(sched::here(), u, [&u](bool) { publish_end_of_tasklet(u); });
+    worker& w = sched::here();
+    return run_tasklet(w, u, [&u](bool) { publish_end_of_tasklet(u); }) ||
+           (!is_observed(w) && has_run_elsewhere(u));
   }
   [[gnu::always_inline]] static bool free_tasklet(descriptor& u) {
     worker& w = sched::here();
-    return run_tasklet(w, u, [&](bool plain) {
-      if (plain) [[likely]]
-        return free_plain(w, u);
-      publish_end_of_tasklet(u);
-      Front::free_ended(u);
-    });
+    if (run_tasklet(w, u, [&](bool plain) {
+          if (plain) [[likely]]
+            return free_plain(w, u);
+          publish_end_of_tasklet(u);
+          Front::free_ended(u);
+        })) [[likely]]
+      return true;
+    if (is_observed(w) || !has_run_elsewhere(u) || !u.traits.equals_relaxed(plain_tasklet))
+      return false;
+    free_plain(sched::here(), u);
+    return true;
   }
 
  private:
+  // A tasklet that is not in the caller's own list, and that somebody may join: it has ended, or does here.
+  static bool has_run_elsewhere(descriptor& u) {
+    return u.operations == &Front::tasklet && // not one that was freed
+           (u.join.has_ended() || (!u.join.is_detached() && sched::start_by_join(u)));
+  }
+  static descriptor* make_for(weft::pool& own_pool, const operations& o, std::uint64_t traits,
+                              void (*function)(void*), void* argument) {
+    worker& w = sched::here();
+    if ((w.attention.load_relaxed() & (sched::not_a_worker | sched::tracing)) != 0 || Front::is_observed())
+      return nullptr;
+    descriptor* const u = w.caches.descriptors.allocate_cached();
+    if (u == nullptr)
+      return nullptr;
+    unit::initialise(*u, o, &own_pool, traits);
+    closure::make_in(*u, function, argument);
+    own_pool.count_unit(w, 1);
+    return u;
+  }
   [[gnu::always_inline]] static descriptor* make(worker& w, weft::pool* own_pool, const operations& o,
                                                  std::uint64_t traits, void (*function)(void*),
                                                  void* argument) {

@@ -7,6 +7,7 @@
 #include "weft/carrier/runtime_section.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/sched/calls_units.hpp"
+#include "weft/sched/replace.hpp"
 #include "weft/sched/technique_join.hpp"
 #include "weft/simulator/simulation.hpp"
 #include "weft/unit/join_word.hpp"
@@ -175,17 +176,28 @@ bool go_on_with(worker& w, descriptor& u) {
   return from.remove(u, &w);
 }
 
-// A thread in a pool that others take from too. Not past a scheduler of the user's that runs above the loop.
+// What stands in a pool that others take from too. Not past a scheduler of the user's that runs above the
+// loop.
 WEFT_CALLS_UNITS bool take_from_shared(worker& w, descriptor& u) {
   constexpr std::uint32_t no_obstacle = always_ask; // there is no hot pool
   if ((w.attention.load_relaxed() & ~no_obstacle) != 0 || w.nesting != 0 || !w.stacked.schedulers.empty())
     return false;
   pool* own_pool = u.own_pool;
-  if (own_pool == nullptr || !u.is_plain() || !gives_to_joiners(*own_pool) || !serves(w, u) ||
-      w.budget.count_down() || w.current->has(unit::slow_mask) || arch::any(*w.exceptions) ||
+  const bool is_tasklet = u.traits.equals_relaxed(unit::kind_tasklet);
+  if (own_pool == nullptr || (!is_tasklet && !u.is_plain()) || !gives_to_joiners(*own_pool) ||
+      !serves(w, u) || w.budget.count_down() || w.current->has(unit::slow_mask) || arch::any(*w.exceptions) ||
       !take_out(*own_pool, u, w))
     return false;
   // Nobody else knows it from here on.
+  if (is_tasklet && !u.has_started() && u.traits.equals_relaxed(unit::kind_tasklet)) {
+    run_taken_tasklet(w, u);
+    if (u.traits.equals_relaxed(unit::kind_tasklet)) [[likely]] {
+      call_by_joiner::publish_end(u); // nobody else waits: the caller joins it
+    } else {
+      end_without_stack(w, u);
+    }
+    return true;
+  }
   if (u.is_plain() && run_taken(w, u))
     return true;
   own_pool->push(u);

@@ -31,6 +31,21 @@ inline void replace(worker& w, descriptor& self, descriptor& next, bool fresh, a
              &next); // SWITCH: may resume on another worker
 }
 
+// A tasklet that is in no pool runs on the worker's stack, as its loop would run it, while the caller's
+// thread stands. Its end is the caller's to publish.
+[[gnu::always_inline]] inline void run_taken_tasklet(worker& w, descriptor& u) {
+  descriptor& self = *w.current;
+  ++w.recording.counters.started;
+  u.last_worker.store_relaxed(w.number + 1);
+  u.state.start_running();
+  w.current = &u;
+  const arch::fp_control mine;
+  mine.become_that_of(u.context);
+  technique::run_to_completion::run(u, w.base);
+  mine.restore();
+  w.current = &self;
+}
+
 // The caller becomes ready in the worker's own list, and `next`, which is in no pool and nobody else's, runs.
 // False: nothing has changed but the budget of decisions. Contexts: thread, in the runtime. Switches: where
 // it says true.

@@ -124,9 +124,7 @@ bool yield_to_fresh(worker& w) {
 // stack. Those that come meanwhile stand behind the caller, as they would if it had gone to the end of the
 // list first. False: there is none, and nothing has changed but the budget.
 WEFT_CALLS_UNITS bool run_tasklets_ahead(worker& w) {
-  descriptor& self = *w.current;
   const queue::link* const last = w.fifo->back();
-  const arch::fp_control mine;
   bool any = false;
   for (const queue::link* ran = nullptr; ran != last && w.attention.load_relaxed() == 0; any = true) {
     queue::link* const head = w.fifo->first();
@@ -137,16 +135,9 @@ WEFT_CALLS_UNITS bool run_tasklets_ahead(worker& w) {
       break;
     w.fifo->pop_first(head);
     ran = head;
-    ++w.recording.counters.started;
-    u.last_worker.store_relaxed(w.number + 1);
-    u.state.start_running();
-    w.current = &u;
-    mine.become_that_of(u.context);
-    technique::run_to_completion::run(u, w.base);
-    w.current = &self;
+    run_taken_tasklet(w, u);
     end_without_stack(w, u); // GONE: u, perhaps
   }
-  mine.restore();
   return any;
 }
 
