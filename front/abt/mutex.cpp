@@ -83,6 +83,26 @@ namespace {
     return lock_taken(handle, displaced);
   return static_cast<int>(displaced);
 }
+// Only a free one; false: the slow twin is to look.
+[[gnu::always_inline]] inline bool take_free(ABT_mutex handle) noexcept {
+  return !is_null(handle) && mutex::unsafe_at(handle).is_plain() &&
+         mutex::unsafe_at(handle).word().try_lock();
+}
+[[gnu::noinline]] int try_lock_slowly(ABT_mutex handle) noexcept {
+  const weft::door::runtime_section in_runtime;
+  mutex* const m = mutex::at(handle);
+  if (m == nullptr)
+    return ABT_ERR_INV_MUTEX;
+  return m->try_lock() ? ABT_SUCCESS : ABT_ERR_MUTEX_LOCKED;
+}
+[[gnu::noinline]] int spin_lock_slowly(ABT_mutex handle) noexcept {
+  const weft::door::runtime_section in_runtime;
+  mutex* const m = mutex::at(handle);
+  if (m == nullptr)
+    return ABT_ERR_INV_MUTEX;
+  m->spin_lock();
+  return ABT_SUCCESS;
+}
 [[gnu::always_inline]] inline int unlock(ABT_mutex handle) noexcept {
   if (is_null(handle) || !mutex::unsafe_at(handle).is_plain()) [[unlikely]]
     return unlock_slowly(handle);
@@ -131,20 +151,11 @@ int ABT_mutex_lock_low(ABT_mutex handle) {
 }
 
 int ABT_mutex_trylock(ABT_mutex handle) {
-  const weft::door::runtime_section in_runtime;
-  mutex* const m = mutex::at(handle);
-  if (m == nullptr)
-    return ABT_ERR_INV_MUTEX;
-  return m->try_lock() ? ABT_SUCCESS : ABT_ERR_MUTEX_LOCKED;
+  return take_free(handle) ? ABT_SUCCESS : try_lock_slowly(handle);
 }
 
 int ABT_mutex_spinlock(ABT_mutex handle) {
-  const weft::door::runtime_section in_runtime;
-  mutex* const m = mutex::at(handle);
-  if (m == nullptr)
-    return ABT_ERR_INV_MUTEX;
-  m->spin_lock();
-  return ABT_SUCCESS;
+  return take_free(handle) ? ABT_SUCCESS : spin_lock_slowly(handle);
 }
 
 int ABTX_mutex_timedlock(ABT_mutex handle, const struct timespec* abstime) {
