@@ -41,7 +41,8 @@ bool prefers_joiners_stack(const descriptor& u) noexcept {
 }
 
 // On the joiner's stack, a unit that may end by leaving its frames.
-[[maybe_unused]] void call_leaving(worker& w, descriptor& u, arch::entry_function run) {
+[[maybe_unused, gnu::always_inline]] inline void call_leaving(worker& w, descriptor& u,
+                                                              arch::entry_function run) {
   struct run_settles {
     static void plain(worker&, descriptor&) noexcept {}
     static void special(descriptor&) noexcept {}
@@ -50,7 +51,7 @@ bool prefers_joiners_stack(const descriptor& u) noexcept {
   call_by_joiner::run_marked<run_settles>(w, ended, run, ended);
   call_by_joiner::publish_end(*ended);
 }
-[[maybe_unused]] void run_leaving(worker& w, descriptor& u) {
+[[maybe_unused, gnu::always_inline]] inline void run_leaving(worker& w, descriptor& u) {
   call_leaving(w, u, [](void* unit) {
     auto& self = *static_cast<descriptor*>(unit);
     self.operations->run(self);
@@ -76,7 +77,7 @@ bool may_share_stack(const worker& w, const descriptor& u) noexcept {
 }
 
 // Runs `u`, which has been taken, on its joiner's stack. False: it cannot.
-WEFT_CALLS_UNITS bool host(worker& w, descriptor& u) {
+[[gnu::always_inline]] inline bool host(worker& w, descriptor& u) {
   if (!may_share_stack(w, u))
     return false;
   if (u.operations->end == nullptr) {
@@ -146,7 +147,7 @@ void go_on_for_joiner(worker& w, descriptor& u) {
 }
 
 // Goes on with, or starts, a thread that is the joiner's now.
-WEFT_CALLS_UNITS bool run_taken(worker& w, descriptor& u) {
+[[gnu::always_inline]] inline bool run_taken(worker& w, descriptor& u) {
   if (u.has_started()) {
     go_on_for_joiner(w, u);
     return true;
@@ -178,7 +179,7 @@ bool go_on_with(worker& w, descriptor& u) {
 
 // What stands in a pool that others take from too. Not past a scheduler of the user's that runs above the
 // loop.
-WEFT_CALLS_UNITS bool take_from_shared(worker& w, descriptor& u) {
+[[gnu::always_inline]] inline bool take_from_shared(worker& w, descriptor& u) {
   constexpr std::uint32_t no_obstacle = always_ask; // there is no hot pool
   if ((w.attention.load_relaxed() & ~no_obstacle) != 0 || w.nesting != 0 || !w.stacked.schedulers.empty())
     return false;
