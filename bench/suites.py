@@ -149,6 +149,16 @@ ARGOBOTS = [
         "goals": {"yield_to": {}, "self_yield_to": {"instructions": 60}, "suspend_to": {"instructions": 55}},
     },
     {
+        "name": "units", "workload": "units", "title": "a unit made and gone, the other ways", "peers": _ABT,
+        "sizes": {"n": 10000, "rounds": 10, "repeats": 5}, "quick": {"rounds": 2, "repeats": 3},
+        # What Argobots takes in its least form.
+        "goals": {"create_to": {"instructions": 361}, "unnamed": {"instructions": 312},
+                  "unnamed_tasklet": {"instructions": 202}, "revive": {"instructions": 358},
+                  "revive_tasklet": {"instructions": 340}, "fifo": {"instructions": 415},
+                  "fifo_tasklet": {"instructions": 400}, "randws": {"instructions": 419},
+                  "randws_tasklet": {"instructions": 411}},
+    },
+    {
         "name": "mutex", "workload": "mutex", "title": "lock + unlock, uncontended, two kernel threads alive",
         "peers": _ABT,
         "sizes": {"n": 1000000, "rounds": 2, "repeats": 5}, "quick": {"n": 200000, "repeats": 3},
@@ -219,6 +229,7 @@ _INSTRUCTIONS = {
     "promotion": {"n": 10000, "rounds": (1, 3), "repeats": 1},
     "recursion": {"n": 16, "rounds": (1, 3), "repeats": 1},
     "techniques": {"n": 4096, "rounds": (2, 6), "repeats": 1},
+    "units": {"n": 2000, "rounds": (1, 3), "repeats": 1},
 }
 
 # No stable count: kernel threads, other kernel threads that spin meanwhile, or a runtime valgrind cannot run.

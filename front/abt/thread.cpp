@@ -54,12 +54,13 @@ creation creation_for(void (*function)(void*), void* argument, ABT_thread_attr a
   return ABT_SUCCESS;
 }
 
-// Where it goes; null: nobody wants to know, and it frees itself.
+// Where its handle goes; null: nobody wants to know, and it frees itself. Of a unit that nobody else knows, if
+// only because it stands in the caller's own list.
 [[gnu::always_inline]] inline void name_or_detach(descriptor& u, ABT_thread* out) noexcept {
   if (out != nullptr) [[likely]]
     *out = handle_of(u);
   else
-    static_cast<void>(u.join.detach());
+    u.join.begin_detached();
 }
 
 [[gnu::noinline]] int create_thread_slowly(ABT_pool pool, void (*function)(void*), void* argument,

@@ -102,8 +102,7 @@ void discard(descriptor& u) {
     u.operations = &freed_operations; // there is no more of it than its descriptor
     return;
   }
-  u.join.reset(); // its end has overwritten that it was unnamed, which a tool may ask
-  static_cast<void>(u.join.detach());
+  u.join.begin_detached(); // its end has overwritten that it was unnamed, which a tool may ask
   tell_tool(u, ABT_TOOL_EVENT_THREAD_FREE);
   drop_info(u);
   u.operations = &freed_operations;
@@ -267,7 +266,7 @@ descriptor& make_unit(pool& own_pool, const creation& c, ABT_pool_context why) {
     throw;
   }
   if (c.unnamed)
-    static_cast<void>(u.join.detach());
+    u.join.begin_detached();
   door::count(own_pool, 1);
   announce_push(u, why);
   tell_tool(u, ABT_TOOL_EVENT_THREAD_CREATE);

@@ -62,6 +62,8 @@ void leave_now(worker& w, descriptor& self, arch::arrival_function then, void* a
 // Publishes the end of `u`. GONE: u, unless it was detached.
 void complete(worker& w, descriptor& u) noexcept {
   u.state.finish();
+  if (u.join.is_detached())
+    return tell_of_end(w, u, unit::join_word::detached); // nobody else looks at the word
   const std::uintptr_t before = u.join.finish();
   if (before != unit::join_word::none)
     tell_of_end(w, u, before);

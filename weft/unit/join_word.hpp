@@ -5,7 +5,7 @@
 //   value              meaning                             set by
 //   1  none            nobody waits, not ended             creation, withdraw()
 //   3  ended           ended; the joiner may free it       finish()
-//   5  detached        nobody will join; it frees itself   detach()
+//   5  detached        nobody will join; it frees itself   detach(), begin_detached(); stays to the end
 //   pointer            this thread waits                   wait(), wait_before_start()
 //   pointer | 7        this `joiner` object waits          wait_object(): kernel threads, timed and stoppable
 //   joins
@@ -62,6 +62,9 @@ class join_word {
     std::uintptr_t expected = reinterpret_cast<std::uintptr_t>(&waiter) | object_tag;
     return word_.cas_strong_acq_rel(expected, none);
   }
+
+  // Of a new unit, which nobody else knows yet: it frees itself when it ends.
+  void begin_detached() noexcept { word_.store_relaxed(detached); }
 
   // True: the unit frees itself when it ends. False: it has ended already, so the caller frees it.
   [[nodiscard]] bool detach() noexcept {
