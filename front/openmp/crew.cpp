@@ -104,6 +104,8 @@ void runner::live(void* self_as_runner) noexcept {
   runner& r = *static_cast<runner*>(self_as_runner);
   thread& t = r.who;
   self = &t;
+  if (tool::is_on)
+    tool::thread_begins(t);
   team* before = nullptr;
   std::uint32_t region = 0; // of `before`, by its number
   for (;; ++r.seen_) {
@@ -115,12 +117,18 @@ void runner::live(void* self_as_runner) noexcept {
     region = in.region.load_relaxed(); // relaxed: it cannot change before the caller has finished
     start_next(in, region);
     r.run_member(in, r.number_); // SWITCH: may resume on another worker
+    if (tool::is_on) [[unlikely]] {
+      finish_and_tell(t, region); // SWITCH: may resume on another worker
+      continue;
+    }
     finish(t);
     if (r.lends_ != nullptr)
       run_free_members(in, region); // SWITCH: may resume on another worker
   }
   t.copies.reset(); // ends the program's variables
   dismiss_crews(t);
+  if (tool::is_on)
+    tool::thread_ends(t);
   self = nullptr;
 }
 
@@ -133,6 +141,8 @@ void runner::live(void* self_as_runner) noexcept {
     go_to_place(t);
   if (in.shows_affinity) [[unlikely]]
     show_affinity(t, in.of_llvm);
+  if (tool::is_on) [[unlikely]]
+    tool::implicit_begins(t, __builtin_frame_address(0));
   in.function(in.data); // SWITCH: may resume on another worker
 }
 

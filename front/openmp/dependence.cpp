@@ -4,6 +4,7 @@
 #include "front/openmp/team.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace weft::openmp {
@@ -12,7 +13,16 @@ namespace {
 struct access {
   void* address;
   bool writes;
+  tool::dependence_type as_told = tool::reads;
 };
+
+// Of the kinds that omp_depend_t objects have: in, out, inout, mutexinoutset, inoutset.
+tool::dependence_type type_of(std::uintptr_t kind) noexcept {
+  constexpr tool::dependence_type types[] = {tool::reads,    tool::reads,
+                                             tool::writes,   tool::reads_and_writes,
+                                             tool::excludes, tool::reads_and_writes_together};
+  return kind < std::size(types) ? types[kind] : tool::reads_and_writes;
+}
 
 // Two forms. The old one: the number of addresses, that of those that are written, the addresses, written
 // ones first. The other: 0, the number of all, of those written, of mutexinoutset, of those read, the
@@ -24,17 +34,19 @@ void for_each_access(void** depend, Action action) {
   if (number(0) != 0) {
     const std::uintptr_t all = number(0);
     for (std::uintptr_t i = 0; i < all; ++i)
-      action(access{depend[2 + i], i < number(1)});
+      action(access{depend[2 + i], i < number(1), i < number(1) ? tool::reads_and_writes : tool::reads});
     return;
   }
   const std::uintptr_t all = number(1);
-  const std::uintptr_t written = number(2) + number(3);
+  const std::uintptr_t out = number(2);
+  const std::uintptr_t written = out + number(3);
   const std::uintptr_t plain = written + number(4);
   for (std::uintptr_t i = 0; i < plain; ++i)
-    action(access{depend[5 + i], i < written});
+    action(access{depend[5 + i], i < written,
+                  i < out ? tool::reads_and_writes : i < written ? tool::excludes : tool::reads});
   for (std::uintptr_t i = plain; i < all; ++i) {
     const auto& object = *static_cast<const depend_object*>(depend[5 + i]);
-    action(access{object.address, object.kind != 1});
+    action(access{object.address, object.kind != 1, type_of(object.kind)});
   }
 }
 
@@ -53,14 +65,26 @@ std::vector<task*> tasks_before(task& maker, void** depend) {
   return list;
 }
 
-// `link` is the waiting task's. Nothing is to wait for where the other one has ended.
-void wait_for(task& other, task& k, successor& link) noexcept {
+// `link` is the waiting task's. False: there is nothing to wait for, the other one has ended.
+bool wait_for(task& other, task& k, successor& link) noexcept {
   const locked held(other.lock);
   if (other.ended.load_relaxed()) // relaxed: under the lock
-    return;
+    return false;
   k.blockers.fetch_add_relaxed(1); // relaxed: the caller has one more until all are noted
   link = {&k, other.successors};
   other.successors = &link;
+  return true;
+}
+
+std::vector<tool::dependence> as_told(void** depend) {
+  std::vector<tool::dependence> list;
+  for_each_access(depend, [&list](const access& a) {
+    const bool is_all = a.address == all_memory;
+    tool::dependence& d = list.emplace_back();
+    d.variable.pointer = is_all ? nullptr : a.address;
+    d.type = is_all ? tool::all_memory_inout : a.as_told;
+  });
+  return list;
 }
 
 } // namespace
@@ -128,10 +152,24 @@ void add_dependences(task& maker, task& k, void** depend) {
   const std::vector<task*> before = tasks_before(maker, depend);
   if (!before.empty())
     k.links = new successor[before.size()];
-  for (std::size_t i = 0; i < before.size(); ++i)
-    wait_for(*before[i], k, k.links[i]);
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    // The table holds the other one.
+    if (wait_for(*before[i], k, k.links[i]) && tool::is_on) [[unlikely]]
+      tool::depends(*before[i], k);
+  }
   dependences& table = table_of(maker);
   for_each_access(depend, [&](const access& a) { table.note(a.address, a.writes, k); });
+}
+
+void tell_dependences(task& k, void** depend) {
+  const std::vector<tool::dependence> list = as_told(depend);
+  tool::has_dependences(k, list.data(), static_cast<int>(list.size()));
+}
+
+void await_dependences_and_tell(thread& t, void** depend) {
+  const std::vector<tool::dependence> list = as_told(depend);
+  const tool::taskwait_with_dependences told(t, list.data(), static_cast<int>(list.size()));
+  await_dependences(t, depend); // SWITCH: may resume on another worker
 }
 
 void await_dependences(thread& t, void** depend) {

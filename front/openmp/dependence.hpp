@@ -43,6 +43,11 @@ void add_dependences(task& maker, task& k, void** depend);
 /// Waits for those that a child with this list would wait for. *Switches*: may.
 void await_dependences(thread& t, void** depend);
 
+/// Tells a tool what the list says; and that a thread waits for the tasks in one. Only if tool::is_on.
+void tell_dependences(task& k, void** depend);
+/// The list of a taskwait, from its making to its end.
+void await_dependences_and_tell(thread& t, void** depend);
+
 /// What an omp_depend_t holds: GOMP_depobj's two words.
 struct depend_object {
   void* address;

@@ -67,6 +67,8 @@ void proxy::live(void* self_as_proxy) noexcept {
   proxy& p = *static_cast<proxy*>(self_as_proxy);
   self = &p.who_;
   p.who_.runs_on_own_variables = door::calls_on_own_variables();
+  if (tool::is_on)
+    tool::thread_begins(p.who_);
   for (std::uint32_t seen = 0;; ++seen) {
     const auto asked = [&p, seen] { return p.asked_.load_acquire() != seen; }; // pairs with call()
     while (!asked())

@@ -103,15 +103,31 @@ void end(task& k) noexcept {
     in.wake_all();
 }
 
+// GONE: the task, if it ends by that.
 void complete_one(task& k) noexcept {
-  if (k.to_complete.fetch_sub_seq_cst(1) == 1) // (T1); acq_rel is what the task's end needs
-    end(k);
+  if (k.to_complete.fetch_sub_seq_cst(1) != 1) // (T1); acq_rel is what the task's end needs
+    return;
+  if (tool::is_on && k.told.is_detached.load_acquire()) // pairs with tool::task_ends()
+    tool::fulfilled(*self, k, true);
+  end(k);
 }
 
 bool is_cancelled(const task& k) noexcept {
   if (k.has_copies)
     return false;
   return k.team->cancelled.load_relaxed() || (k.group != nullptr && k.group->is_cancelled()); // a hint
+}
+
+// What a tool hears when the function has ended. A hint: an event that comes now is told as one of a task
+// that had ended.
+tool::status how_it_ends(task& k, bool is_dropped) noexcept {
+  if (k.told.parts_to_come.load_relaxed() != 0) { // relaxed, both: a task that goes on later tells it itself
+    k.told.parts_to_come.fetch_sub_relaxed(1);
+    return tool::status::switched;
+  }
+  if (k.to_complete.load_relaxed() != 1)
+    return tool::status::detach;
+  return is_dropped || is_cancelled(k) ? tool::status::cancel : tool::status::complete;
 }
 
 } // namespace
@@ -276,7 +292,28 @@ void make_ready(thread& t, task& k) {
   in.wake_one();
 }
 
+namespace {
+
+// Who has told that the task's function has ended is the last one that the event may wait for.
+[[gnu::noinline]] void execute_and_tell(thread& t, task& k) {
+  task& before = *t.current;
+  const bool is_dropped = is_cancelled(k);
+  if (is_dropped)
+    tool::discards(t, k, k.team->cancelled.load_relaxed());
+  tool::task_begins(t, before, k, __builtin_frame_address(0));
+  t.current = &k;
+  if (!is_dropped)
+    k.function(k.data); // SWITCH: may resume on another worker
+  t.current = &before;
+  tool::task_ends(t, k, before, how_it_ends(k, is_dropped));
+  complete_one(k);
+}
+
+} // namespace
+
 void execute(thread& t, task& k) {
+  if (tool::is_on) [[unlikely]]
+    return execute_and_tell(t, k); // SWITCH: may resume on another worker
   task* const before = t.current;
   t.current = &k;
   if (!is_cancelled(k))
@@ -312,7 +349,16 @@ void submit_with_dependences(thread& t, task& k, void** depend) {
 }
 
 void fulfill(task& k) {
-  static_cast<void>(caller());
+  thread& t = caller();
+  if (tool::is_on && !k.told.is_detached.load_acquire()) // pairs with tool::task_ends()
+    tool::fulfilled(t, k, false);
+  complete_one(k);
+}
+
+void end_function(thread& t, task& k) {
+  t.current = k.parent;
+  if (tool::is_on) [[unlikely]]
+    tool::task_ends(t, k, *k.parent, how_it_ends(k, false));
   complete_one(k);
 }
 
@@ -325,6 +371,16 @@ void copy_data(task& k, const task_request& wanted) {
   } else if (wanted.size != 0) {
     std::memcpy(k.data, wanted.data, wanted.size);
   }
+}
+
+void tell_made(thread& t, task& k, const task_request& wanted, bool may_wait) {
+  k.told.bytes = wanted.size;
+  const unsigned flags =
+      (may_wait ? 0U : tool::undeferred_task) | (wanted.is_untied ? tool::untied_task : 0U) |
+      (wanted.is_mergeable ? tool::mergeable_task : 0U);
+  tool::task_is_made(t, k, flags, wanted.depend != nullptr);
+  if (wanted.depend != nullptr)
+    tell_dependences(k, wanted.depend);
 }
 
 // The event is named to the program in the variable and in the first word of the data.
@@ -350,6 +406,10 @@ void run_undeferred(thread& t, task& k, const task_request& wanted) {
 
 } // namespace
 
+void tell_part(thread& t, task& k, const task_request& wanted) {
+  tell_made(t, k, wanted, !wanted.undeferred && !t.current->is_final && t.at.team->size != 1);
+}
+
 void make_task(thread& t, const task_request& wanted) {
   // A cancelled region or group makes no new ones.
   if (t.at.team->cancelled.load_relaxed() ||
@@ -359,7 +419,10 @@ void make_task(thread& t, const task_request& wanted) {
   if (wanted.detach != nullptr)
     set_event(k, wanted);
   // A task with an event ends by somebody else's doing, so it does not keep the caller.
-  if (wanted.undeferred || t.current->is_final || (wanted.detach == nullptr && runs_at_once(t))) {
+  const bool may_wait = !wanted.undeferred && !t.current->is_final;
+  if (tool::is_on) [[unlikely]]
+    tell_made(t, k, wanted, may_wait && t.at.team->size != 1);
+  if (!may_wait || (wanted.detach == nullptr && runs_at_once(t))) {
     if (wanted.copy != nullptr) {
       copy_data(k, wanted);
     } else if (wanted.size != 0) {
@@ -430,15 +493,28 @@ bool help_after_end(thread& t, team& in, std::uint32_t number) {
   return true;
 }
 
-void wait_for_children(thread& t) {
+namespace {
+
+void await_children(thread& t) {
   const door::atomic<std::uint32_t>& children = t.current->children;
   if (children.load_acquire() == 0) // acquire, both: sees what they did; pairs with their ends
     return;
   await(t, helping::descendants, [&children] { return children.load_acquire() == 0; }); // SWITCH: may resume
 }
 
+} // namespace
+
+void wait_for_children(thread& t) {
+  if (!tool::is_on) [[likely]]
+    return await_children(t); // SWITCH: may resume on another worker
+  const tool::waiting told(t, tool::sync::wait_for_children);
+  await_children(t); // SWITCH: may resume on another worker
+}
+
 void wait_for_children(thread& t, void** depend) {
-  await_dependences(t, depend);
+  if (tool::is_on) [[unlikely]]
+    return await_dependences_and_tell(t, depend); // SWITCH: may resume on another worker
+  await_dependences(t, depend);                   // SWITCH: may resume on another worker
 }
 
 void yield_to_tasks(thread& t) {
@@ -452,12 +528,27 @@ void begin_group(thread& t) {
   g->outer = t.current->group;
   g->reductions = g->outer != nullptr ? g->outer->reductions : nullptr;
   t.current->group = g;
+  if (tool::is_on) [[unlikely]]
+    tool::group_begins(t);
 }
+
+namespace {
+
+void await_group(thread& t, const task_group& g) {
+  if (g.pending.load_acquire() != 0) // acquire, both: as in wait_for_children()
+    await(t, helping::descendants, [&g] { return g.pending.load_acquire() == 0; }); // SWITCH: may resume
+}
+
+} // namespace
 
 void end_group(thread& t) {
   task_group& g = *t.current->group;
-  if (g.pending.load_acquire() != 0) // acquire, both: as in wait_for_children()
-    await(t, helping::descendants, [&g] { return g.pending.load_acquire() == 0; }); // SWITCH: may resume
+  if (!tool::is_on) [[likely]] {
+    await_group(t, g); // SWITCH: may resume on another worker
+  } else {
+    const tool::waiting told(t, tool::sync::group);
+    await_group(t, g); // SWITCH: may resume on another worker
+  }
   t.current->group = g.outer;
   delete &g;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "front/openmp/icv.hpp"
+#include "front/openmp/tool/tool.hpp"
 #include "weft/door/atomic.hpp"
 #include "weft/door/section.hpp"
 
@@ -72,6 +73,7 @@ struct alignas(16) task {
   std::unique_ptr<dependences> table; // of its children
   task* before = nullptr;
   task* after = nullptr;
+  tool::of_task told;
 
   [[nodiscard]] bool descends_from(const task& other) const noexcept;
   void hold() noexcept { holders.fetch_add_relaxed(1); } // relaxed: who holds it already gives another a hold
@@ -116,6 +118,8 @@ struct task_request {
   std::size_t alignment = 1;
   bool undeferred = false; // if(0)
   bool is_final = false;
+  bool is_untied = false;
+  bool is_mergeable = false;
   int priority = 0;
   void** depend = nullptr;
   void** detach = nullptr;
@@ -151,6 +155,8 @@ void take_returned_cells(thread& t) noexcept;
 task& new_task(thread& t, const task_request& wanted);
 /// Runs it now, on the caller's stack.
 void execute(thread& t, task& k);
+/// The function of a task has ended that the program has called itself, in its parent. GONE: k.
+void end_function(thread& t, task& k);
 /// Takes one back that nobody has been given. GONE: k.
 void forget_task(task& k) noexcept;
 /// Starts one when those before it have ended. `depend`: as the GNU ABI has it.
@@ -160,10 +166,15 @@ void make_ready(thread& t, task& k);
 /// Whether a new task would only wait in a deque: there are many for each thread, or nobody else to run it.
 [[nodiscard]] bool runs_at_once(const thread& t) noexcept;
 
+/// A part of a taskloop, to a tool.
+void tell_part(thread& t, task& k, const task_request& wanted);
+
 template <class Fill>
 void make_task(thread& t, const task_request& wanted, Fill fill) {
   task& k = new_task(t, wanted);
   fill(k.data);
+  if (tool::is_on) [[unlikely]]
+    tell_part(t, k, wanted);
   if (wanted.undeferred || runs_at_once(t))
     return execute(t, k);
   make_ready(t, k);

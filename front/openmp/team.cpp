@@ -228,6 +228,8 @@ void open_with(thread& t, const region& r, unsigned wanted) {
   count_threads(t, in, true);
   ++t.mastering;
   begin_team(t, in, r);
+  if (tool::is_on) [[unlikely]]
+    tool::region_begins(t, in, r, r.threads != 0 ? r.threads : t.current->icv.threads);
   in.members[0].who = &t;
   t.at = position_in(in, 0);
   t.current = &in.members[0].implicit;
@@ -244,10 +246,14 @@ void open_with(thread& t, const region& r, unsigned wanted) {
     go_to_place(t);
   if (in.shows_affinity) [[unlikely]]
     show_affinity(t, in.of_llvm);
+  if (tool::is_on) [[unlikely]]
+    tool::implicit_begins(t, t.told.called.stack);
 }
 
 void run_region(thread& t, const region& r, unsigned wanted) {
   open_with(t, r, wanted);
+  if (tool::is_on) [[unlikely]]
+    tool::exits_from(t, __builtin_frame_address(0));
   r.function(r.data); // SWITCH: may resume on another worker
   close_region(t);
 }
@@ -259,23 +265,54 @@ void open_region(thread& t, const region& r) {
   open_with(t, r, needs_a_proxy(t) ? 1 : threads_for(t, r.threads, r.most));
 }
 
-void close_region(thread& t) {
-  team& in = *t.at.team;
-  leave_share(t, nullptr);
+namespace {
+
+void await_members(thread& t, team& in) {
   const unsigned others = in.size - 1;
-  if (others != 0 && (t.runs_on_own_variables || door::calls_from_a_kernel_thread()))
-    run_free_members(in, in.region.load_relaxed()); // SWITCH: may resume on another worker
   const auto done = [&in, others] {
     // acquire, both: what members and tasks did comes before what follows the region
     return in.finished.load_acquire() == others && in.unfinished.load_acquire() == 0;
   };
   if (!done())
     await(t, helping::everything, done); // SWITCH: may resume on another worker
-  if (others != 0) {
+}
+
+// Members are in their last barrier, each on a stack of its own. It ends for all of them before the region.
+void end_and_tell(thread& t, team& in) {
+  const unsigned others = in.size - 1;
+  if (others == 0) {
+    await_members(t, in); // SWITCH: may resume on another worker
+  } else {
+    const tool::waiting told(t, tool::sync::end_of_region);
+    await_members(t, in); // SWITCH: may resume on another worker
+    in.region.fetch_add_seq_cst(1); // (T1)
+    in.wake_all();
+  }
+  tool::implicit_ends(t);
+  await(t, helping::none, // SWITCH: may resume on another worker
+        [&in, others] { return in.told.left.load_acquire() == others; });
+}
+
+void end_quietly(thread& t, team& in) {
+  if (in.size > 1 && (t.runs_on_own_variables || door::calls_from_a_kernel_thread()))
+    run_free_members(in, in.region.load_relaxed()); // SWITCH: may resume on another worker
+  await_members(t, in);                             // SWITCH: may resume on another worker
+  if (in.size > 1) {
     in.region.fetch_add_seq_cst(1); // (H1)
     for (unsigned looks = 0; in.helpers.load_seq_cst() != 0;)
       door::pause_for_another(looks);
   }
+}
+
+} // namespace
+
+void close_region(thread& t) {
+  team& in = *t.at.team;
+  leave_share(t, nullptr);
+  if (tool::is_on) [[unlikely]]
+    end_and_tell(t, in); // SWITCH: may resume on another worker
+  else
+    end_quietly(t, in); // SWITCH: may resume on another worker
   for (unsigned i = 0; i < in.size; ++i)
     in.members[i].implicit.table.reset(); // holds tasks, whose memory is its threads'
   task* const generating = in.members[0].implicit.parent;
@@ -284,6 +321,8 @@ void close_region(thread& t) {
   in.is_open = false;
   --t.mastering;
   count_threads(t, in, false);
+  if (tool::is_on) [[unlikely]]
+    tool::region_ends(t, in);
 }
 
 void parallel(thread& t, const region& r) {
@@ -302,6 +341,21 @@ void finish(thread& t) noexcept {
   count_finished(*t.at.team);
 }
 
+// Who waits here is counted as finished, so the master may end the region; it goes on when all have left.
+void finish_and_tell(thread& t, std::uint32_t region) noexcept {
+  team& in = *t.at.team;
+  leave_share(t, nullptr);
+  {
+    const tool::waiting told(t, tool::sync::end_of_region);
+    count_finished(in);
+    await(t, helping::everything, // SWITCH: may resume on another worker
+          [&in, region] { return in.region.load_acquire() != region; });
+  }
+  tool::implicit_ends(t);
+  if (in.told.left.fetch_add_seq_cst(1) + 1 == in.size - 1) // (T1)
+    in.wake_all();
+}
+
 void count_finished(team& in) noexcept {
   // acq_rel: what it did is seen by the master; seq_cst for (T1)
   if (in.finished.fetch_add_seq_cst(1) + 1 == in.size - 1)
@@ -310,7 +364,9 @@ void count_finished(team& in) noexcept {
 
 // --- barriers ---
 
-bool barrier(thread& t, bool may_cancel) {
+namespace {
+
+bool wait_in_barrier(thread& t, bool may_cancel) {
   team& in = *t.at.team;
   if (may_cancel && in.cancelled.load_relaxed()) // a hint: who misses it finds it below
     return true;
@@ -334,6 +390,15 @@ bool barrier(thread& t, bool may_cancel) {
     return in.round.load_acquire() != round || is_over();
   });
   return in.round.load_acquire() == round;
+}
+
+} // namespace
+
+bool barrier(thread& t, bool may_cancel) {
+  if (!tool::is_on) [[likely]]
+    return wait_in_barrier(t, may_cancel); // SWITCH: may resume on another worker
+  const tool::waiting told(t, t.told.called.barrier);
+  return wait_in_barrier(t, may_cancel); // SWITCH: may resume on another worker
 }
 
 // --- leagues ---
@@ -377,7 +442,9 @@ void run_league(thread& t, unsigned teams, unsigned thread_limit, void (*functio
 
 // --- cancellation. Relaxed looks are hints: who misses one finds it at the next point ---
 
-bool is_cancelled(const thread& t, cancellation kind) noexcept {
+namespace {
+
+bool is_cancelled_now(const thread& t, cancellation kind) noexcept {
   if (!process().cancellation)
     return false;
   const team& in = *t.at.team;
@@ -388,11 +455,22 @@ bool is_cancelled(const thread& t, cancellation kind) noexcept {
   return (of_share && in.share_cancelled.load_relaxed()) || in.cancelled.load_relaxed();
 }
 
+} // namespace
+
+bool is_cancelled(thread& t, cancellation kind) noexcept {
+  const bool is = is_cancelled_now(t, kind);
+  if (is && tool::is_on) [[unlikely]]
+    tool::cancels(t, kind, tool::cancelled::detected);
+  return is;
+}
+
 // release, all: what the caller did comes before; pairs with the acquire in barrier(), where it is looked
 // for.
 bool cancel(thread& t, cancellation kind) noexcept {
   if (!process().cancellation)
     return false;
+  if (tool::is_on) [[unlikely]]
+    tool::cancels(t, kind, tool::cancelled::activated);
   team& in = *t.at.team;
   switch (kind) {
   case cancellation::parallel:

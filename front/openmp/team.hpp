@@ -44,6 +44,7 @@ struct team {
   binding bind = binding::off;
   const unsigned room; // members that there is memory for
   std::unique_ptr<member[]> members;
+  tool::of_team told;
   work_share first_share;
   work_share* start_share = nullptr; // what members begin with: the first one, or one that is prepared
 
@@ -107,11 +108,13 @@ void run_league(thread& t, unsigned teams, unsigned thread_limit, void (*functio
 
 enum class cancellation : std::uint8_t { parallel, loop, sections, group };
 /// Whether the construct of that kind around the caller is cancelled; asked for, if not forbidden: true.
-bool is_cancelled(const thread& t, cancellation kind) noexcept;
+bool is_cancelled(thread& t, cancellation kind) noexcept;
 bool cancel(thread& t, cancellation kind) noexcept;
 
 /// The end of the region for a member that is not the master.
 void finish(thread& t) noexcept;
+/// The same where there is a tool: it waits for the region's end. *Switches*: may.
+void finish_and_tell(thread& t, std::uint32_t region) noexcept;
 /// Its last step: the region may end, and another begin.
 void count_finished(team& in) noexcept;
 /// For a member that has finished: runs a task of the region `number`, if that is still open. False: no.

@@ -25,6 +25,8 @@ void leave(void* t) {
   self = met; // destructors of other keys may call the runtime afterwards, and then meet it anew
   dismiss_crews(*met);
   release_pinned(*met);
+  if (tool::is_on)
+    tool::thread_ends(*met);
   self = nullptr;
   delete met;
 }
@@ -79,6 +81,7 @@ thread& meet_caller() {
   t->runs_on_own_variables = door::calls_on_own_variables();
   if (!t->runs_on_own_variables) // else there is no kernel thread to put on a place
     meet_places(*t);
+  tool::meet(*t);
   return *t;
 }
 

@@ -6,6 +6,7 @@
 
 #include "front/openmp/bed.hpp"
 #include "front/openmp/icv.hpp"
+#include "front/openmp/tool/tool.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -103,6 +104,7 @@ struct thread {
   unsigned bound_to = 0;                      // the place that its kernel thread was last put on, + 1
   std::unique_ptr<team> alone;                // of which it is the only member outside of regions
   std::unique_ptr<contention_group> own_group;
+  tool::of_thread told;
 };
 
 /// Null: a kernel thread that the runtime has not met.

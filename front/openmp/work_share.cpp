@@ -174,6 +174,19 @@ void await_turn(thread& t) {
   await(t, helping::none, [&s, low] { return s.ordered_until.load_acquire() >= low; }); // SWITCH: may resume
 }
 
+void begin_ordered(thread& t) {
+  if (!tool::is_on) [[likely]]
+    return await_turn(t); // SWITCH: may resume on another worker
+  const void* const of = &t.at.team->first_share; // one turn at a time in each team
+  tool::acquires(t, tool::mutex::ordered, of);
+  await_turn(t); // SWITCH: may resume on another worker
+  tool::acquired(t, tool::mutex::ordered, of);
+}
+
+void end_ordered(thread& t) {
+  tool::released(t, tool::mutex::ordered, &t.at.team->first_share);
+}
+
 namespace {
 
 void end_turn(thread& t) {

@@ -92,6 +92,10 @@ bool take_ordered(thread& t, chunk& c);
 /// Waits for the turn of the chunk that the caller has. *Switches*: may.
 void await_turn(thread& t);
 
+/// The same for a construct `ordered`, which a tool hears of; and its end, only if tool::is_on.
+void begin_ordered(thread& t);
+void end_ordered(thread& t);
+
 void start_doacross(work_share& s, unsigned dimensions, const std::uint64_t* counts);
 void post_doacross(thread& t, const doacross& d, const std::uint64_t* numbers);
 /// *Switches*: may.

@@ -17,6 +17,14 @@ namespace weft::openmp::gomp {
 
 using function = void (*)(void*);
 
+/// The calling thread, in a function of the ABI's: a tool hears from where it was called. `barrier`: what its
+/// barrier is, if it has one.
+[[gnu::always_inline]] inline thread& called(tool::sync barrier = tool::sync::end_of_share) {
+  thread& t = caller();
+  tool::note_call(t.told, barrier);
+  return t;
+}
+
 /// The last argument of GOMP_parallel and its like.
 [[nodiscard]] constexpr binding bind_of(unsigned flags) noexcept {
   return static_cast<binding>(flags & 7);

@@ -38,43 +38,83 @@ bool try_take(door::lock_word& lock) noexcept {
 
 } // namespace
 
+namespace {
+
+// What a tool hears of is the lock by its address.
+[[gnu::always_inline]] inline void take_as(tool::mutex kind, door::lock_word& lock) {
+  if (!tool::is_on) [[likely]]
+    return take(lock); // SWITCH: may resume on another worker
+  thread& t = gomp::called();
+  tool::acquires(t, kind, &lock);
+  take(lock); // SWITCH: may resume on another worker
+  tool::acquired(t, kind, &lock);
+}
+// Before it is free: the next one's taking comes after this.
+[[gnu::always_inline]] inline void release_as(tool::mutex kind, door::lock_word& lock) {
+  if (tool::is_on) [[unlikely]]
+    tool::released(gomp::called(), kind, &lock);
+  lock.release();
+}
+// A program's first call may be this one.
+[[gnu::always_inline]] inline void begin_lock(tool::mutex kind, const void* lock, int hint) {
+  thread& t = gomp::called();
+  if (tool::is_on) [[unlikely]]
+    tool::lock_begins(t, kind, lock, static_cast<unsigned>(hint));
+}
+[[gnu::always_inline]] inline void end_lock(tool::mutex kind, const void* lock) {
+  if (tool::is_on) [[unlikely]]
+    tool::lock_ends(gomp::called(), kind, lock);
+}
+
+} // namespace
+
 OMP_EXPORT void GOMP_critical_start() {
-  take(one_critical);
+  take_as(tool::mutex::critical, one_critical); // SWITCH: may resume on another worker
 }
 OMP_EXPORT void GOMP_critical_end() {
-  one_critical.release();
+  release_as(tool::mutex::critical, one_critical);
 }
 // A pointer's worth of zeros for each name.
 OMP_EXPORT void GOMP_critical_name_start(void** name) {
-  take(word_in(name));
+  take_as(tool::mutex::critical, word_in(name)); // SWITCH: may resume on another worker
 }
 OMP_EXPORT void GOMP_critical_name_end(void** name) {
-  word_in(name).release();
+  release_as(tool::mutex::critical, word_in(name));
 }
 OMP_EXPORT void GOMP_atomic_start() {
-  take(one_atomic);
+  take_as(tool::mutex::atomic, one_atomic); // SWITCH: may resume on another worker
 }
 OMP_EXPORT void GOMP_atomic_end() {
-  one_atomic.release();
+  release_as(tool::mutex::atomic, one_atomic);
 }
 
 // --- omp_lock_t, 4 bytes ---
 
 OMP_EXPORT void omp_init_lock(void* lock) {
   ::new (lock) door::lock_word;
+  begin_lock(tool::mutex::lock, lock, 0);
 }
-OMP_EXPORT void omp_init_lock_with_hint(void* lock, int /*hint*/) {
+OMP_EXPORT void omp_init_lock_with_hint(void* lock, int hint) {
   ::new (lock) door::lock_word;
+  begin_lock(tool::mutex::lock, lock, hint);
 }
-OMP_EXPORT void omp_destroy_lock(void* /*lock*/) {}
+OMP_EXPORT void omp_destroy_lock(void* lock) {
+  end_lock(tool::mutex::lock, lock);
+}
 OMP_EXPORT void omp_set_lock(void* lock) {
-  take(word_in(lock));
+  take_as(tool::mutex::lock, word_in(lock)); // SWITCH: may resume on another worker
 }
 OMP_EXPORT void omp_unset_lock(void* lock) {
-  word_in(lock).release();
+  release_as(tool::mutex::lock, word_in(lock));
 }
 OMP_EXPORT int omp_test_lock(void* lock) {
-  return try_take(word_in(lock)) ? 1 : 0;
+  if (!tool::is_on) [[likely]]
+    return try_take(word_in(lock)) ? 1 : 0;
+  thread& t = gomp::called();
+  tool::acquires(t, tool::mutex::test_lock, lock);
+  const bool got = try_take(word_in(lock));
+  got ? tool::acquired(t, tool::mutex::test_lock, lock) : tool::stays_free(t);
+  return got ? 1 : 0;
 }
 
 // --- omp_nest_lock_t, 16 bytes: its owner is a task ---
@@ -101,35 +141,69 @@ void own(nest_lock& lock, task& by) noexcept {
 
 OMP_EXPORT void omp_init_nest_lock(void* lock) {
   ::new (lock) nest_lock{};
+  begin_lock(tool::mutex::nest_lock, lock, 0);
 }
-OMP_EXPORT void omp_init_nest_lock_with_hint(void* lock, int /*hint*/) {
+OMP_EXPORT void omp_init_nest_lock_with_hint(void* lock, int hint) {
   ::new (lock) nest_lock{};
+  begin_lock(tool::mutex::nest_lock, lock, hint);
 }
-OMP_EXPORT void omp_destroy_nest_lock(void* /*lock*/) {}
+OMP_EXPORT void omp_destroy_nest_lock(void* lock) {
+  end_lock(tool::mutex::nest_lock, lock);
+}
 OMP_EXPORT void omp_set_nest_lock(void* memory) {
   nest_lock& lock = nested_in(memory);
-  task& me = *caller().current;
+  thread& t = gomp::called();
+  task& me = *t.current;
+  if (tool::is_on) [[unlikely]]
+    tool::acquires(t, tool::mutex::nest_lock, memory);
   if (lock.owner.load_relaxed() == &me) {
     ++lock.depth;
+    if (tool::is_on) [[unlikely]]
+      tool::nests(t, memory, true);
     return;
   }
   take(lock.word); // SWITCH: may resume on another worker
   own(lock, me);
+  if (tool::is_on) [[unlikely]]
+    tool::acquired(t, tool::mutex::nest_lock, memory);
 }
 OMP_EXPORT void omp_unset_nest_lock(void* memory) {
   nest_lock& lock = nested_in(memory);
-  if (--lock.depth != 0)
+  if (--lock.depth != 0) {
+    if (tool::is_on) [[unlikely]]
+      tool::nests(gomp::called(), memory, false);
     return;
+  }
+  if (tool::is_on) [[unlikely]]
+    tool::released(gomp::called(), tool::mutex::nest_lock, memory);
   lock.owner.store_relaxed(nullptr);
   lock.word.release();
 }
-OMP_EXPORT int omp_test_nest_lock(void* memory) {
-  nest_lock& lock = nested_in(memory);
-  task& me = *caller().current;
+
+namespace {
+
+int try_nest(nest_lock& lock, task& me) noexcept {
   if (lock.owner.load_relaxed() == &me)
     return ++lock.depth;
   if (!try_take(lock.word))
     return 0;
   own(lock, me);
   return 1;
+}
+
+} // namespace
+
+OMP_EXPORT int omp_test_nest_lock(void* memory) {
+  thread& t = gomp::called();
+  if (!tool::is_on) [[likely]]
+    return try_nest(nested_in(memory), *t.current);
+  tool::acquires(t, tool::mutex::test_nest_lock, memory);
+  const int depth = try_nest(nested_in(memory), *t.current);
+  if (depth == 1)
+    tool::acquired(t, tool::mutex::test_nest_lock, memory);
+  else
+    tool::stays_free(t);
+  if (depth > 1)
+    tool::nests(t, memory, true);
+  return depth;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the exported functions of LLVM's ABI share. Each gets a description of its place in the source, and
-// the number of the calling thread; neither is needed here.
+// What the exported functions of LLVM's ABI share. Each gets a description of its place in the source, which
+// only tools ask for, and the number of the calling thread, which nobody needs.
 #pragma once
 
 #include "front/openmp/task.hpp"
@@ -15,7 +15,34 @@
 
 namespace weft::openmp::kmp {
 
-struct ident;
+/// The place in the source of a call, and what it belongs to.
+struct ident {
+  std::int32_t reserved;
+  std::int32_t flags;
+};
+enum ident_flag : std::int32_t {
+  for_explicit_barrier = 0x20,
+  for_barrier_of_share = 0x40,
+  for_loop = 0x200,
+  for_sections = 0x400,
+  for_distribute = 0x800,
+};
+
+/// What a barrier that is called from there is to a tool.
+[[nodiscard]] inline tool::sync barrier_of(const ident* at) noexcept {
+  const std::int32_t flags = at != nullptr ? at->flags : 0;
+  if ((flags & for_explicit_barrier) != 0)
+    return tool::sync::explicit_barrier;
+  return (flags & for_barrier_of_share) != 0 ? tool::sync::end_of_share : tool::sync::implementation_barrier;
+}
+
+/// The calling thread, in a function of the ABI's: a tool hears from where it was called.
+[[gnu::always_inline]] inline thread& called_by(const ident* at) {
+  thread& t = caller();
+  if (tool::is_on) [[unlikely]]
+    tool::note_call(t.told, barrier_of(at));
+  return t;
+}
 
 /// The kinds of schedules, without the marks of monotonic and nonmonotonic.
 enum schedule_kind : std::int32_t {
@@ -34,6 +61,12 @@ enum schedule_kind : std::int32_t {
   distribute_even = 92,
   without_marks = ~(3 << 29),
 };
+
+/// The end of a work share that a function of the ABI's names, to a tool.
+[[gnu::always_inline]] inline void tell_end_of_work(const ident* at) {
+  if (tool::is_on) [[unlikely]]
+    tool::work_ends(called_by(at));
+}
 
 /// Says a program's own message; severity 2: and ends the process.
 void say_error(int severity, const char* text);

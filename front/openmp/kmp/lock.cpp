@@ -17,8 +17,8 @@ int omp_test_nest_lock_of_llvm(void*);
 KMP_EXPORT void __kmpc_init_lock(ident*, int, void* lock) {
   omp_init_lock(lock);
 }
-KMP_EXPORT void __kmpc_init_lock_with_hint(ident*, int, void* lock, std::uintptr_t) {
-  omp_init_lock(lock);
+KMP_EXPORT void __kmpc_init_lock_with_hint(ident*, int, void* lock, std::uintptr_t hint) {
+  omp_init_lock_with_hint(lock, static_cast<int>(hint));
 }
 KMP_EXPORT void __kmpc_destroy_lock(ident*, int, void* lock) {
   omp_destroy_lock(lock);

@@ -73,10 +73,25 @@ form form_of(const thread& t, std::int32_t kind, std::uint64_t chunk) noexcept {
   return f;
 }
 
+tool::work work_of(const ident* at, const work_share& s) noexcept {
+  const std::int32_t flags = at != nullptr ? at->flags : 0;
+  if ((flags & for_sections) != 0)
+    return tool::work::sections;
+  if ((flags & for_distribute) != 0)
+    return tool::work::distribute;
+  switch (s.kind) {
+  case schedule::dynamic:
+    return tool::work::dynamic_loop;
+  case schedule::guided:
+    return tool::work::guided_loop;
+  default:
+    return tool::work::static_loop;
+  }
+}
+
 template <class Value>
-void begin(std::int32_t kind, Value lower, Value upper, std::make_signed_t<Value> step,
-           std::make_signed_t<Value> chunk) {
-  thread& t = caller();
+void begin(thread& t, const ident* at, std::int32_t kind, Value lower, Value upper,
+           std::make_signed_t<Value> step, std::make_signed_t<Value> chunk) {
   const form f = form_of(t, kind, chunk < 0 ? 0 : static_cast<std::uint64_t>(chunk));
   enter_share(t, [&](work_share& s) {
     s.space = {static_cast<std::uint64_t>(lower), static_cast<std::uint64_t>(step), 0,
@@ -86,14 +101,46 @@ void begin(std::int32_t kind, Value lower, Value upper, std::make_signed_t<Value
     s.is_ordered = f.ordered;
     s.multiple = f.multiple;
   });
+  if (tool::is_on) [[unlikely]]
+    tool::work_begins(t, work_of(at, *t.at.share), t.at.share->space.count);
+}
+
+// The next chunk, or that there is none.
+void tell_next(thread& t, const work_share& s, bool some, const chunk& c) {
+  if (!some)
+    return tool::work_ends(t);
+  if (t.current->told.share == tool::work::sections)
+    return tool::section_begins(t);
+  const auto kind =
+      t.current->told.share == tool::work::distribute ? tool::chunk_of::distribute : tool::chunk_of::loop;
+  tool::chunk_begins(t, kind, s.space.first + c.low * s.space.step, c.high - c.low);
+}
+
+// A static loop, all of it at once; `first` and `last`: the caller's first chunk.
+template <class Value>
+void tell_static(thread& t, const ident* at, std::uint64_t count, Value first, Value last,
+                 std::make_signed_t<Value> step) {
+  const std::int32_t flags = at != nullptr ? at->flags : 0;
+  const bool is_distribute = (flags & for_distribute) != 0;
+  const tool::work kind = (flags & for_sections) != 0 ? tool::work::sections
+                          : is_distribute             ? tool::work::distribute
+                                                      : tool::work::static_loop;
+  tool::work_begins(t, kind, count);
+  if (kind == tool::work::sections)
+    return tool::section_begins(t);
+  const std::uint64_t mine = count_of(first, last, step);
+  if (count != 0 && mine != 0)
+    tool::chunk_begins(t, is_distribute ? tool::chunk_of::distribute : tool::chunk_of::loop,
+                       static_cast<std::uint64_t>(first), mine);
 }
 
 template <class Value>
-int next(std::int32_t* is_last, Value* lower, Value* upper, std::make_signed_t<Value>* step) {
-  thread& t = caller();
+int next(thread& t, std::int32_t* is_last, Value* lower, Value* upper, std::make_signed_t<Value>* step) {
   work_share& s = *t.at.share;
   chunk c;
-  const bool some = s.is_ordered ? take_ordered(t, c) : take(t, c);
+  const bool some = s.is_ordered ? take_ordered(t, c) : take(t, c); // SWITCH: may resume, if ordered
+  if (tool::is_on) [[unlikely]]
+    tell_next(t, s, some, c);
   if (!some)
     return 0;
   *lower = static_cast<Value>(s.space.first + c.low * s.space.step);
@@ -109,22 +156,25 @@ int next(std::int32_t* is_last, Value* lower, Value* upper, std::make_signed_t<V
 
 #define LOOPS(suffix, value)                                                                                 \
   KMP_EXPORT void __kmpc_for_static_init_##suffix(                                                           \
-      ident*, int, std::int32_t kind, std::int32_t* is_last, value* lower, value* upper,                     \
+      ident* at, int, std::int32_t kind, std::int32_t* is_last, value* lower, value* upper,                  \
       std::make_signed_t<value>* stride, std::make_signed_t<value> step, std::make_signed_t<value> chunk) {  \
-    const thread& t = caller();                                                                              \
+    thread& t = called_by(at);                                                                               \
+    const std::uint64_t count = tool::is_on ? count_of(*lower, *upper, step) : 0;                            \
     kind &= without_marks;                                                                                   \
     const bool over_teams = kind == distribute_chunked || kind == distribute_even;                           \
     divide(over_teams ? team_of_league(t) : member_of_team(t), kind, is_last, lower, upper, stride, step,    \
            chunk);                                                                                           \
+    if (tool::is_on) [[unlikely]]                                                                            \
+      tell_static(t, at, count, *lower, *upper, step);                                                       \
   }                                                                                                          \
-  KMP_EXPORT void __kmpc_dispatch_init_##suffix(ident*, int, std::int32_t kind, value lower, value upper,    \
+  KMP_EXPORT void __kmpc_dispatch_init_##suffix(ident* at, int, std::int32_t kind, value lower, value upper, \
                                                 std::make_signed_t<value> step,                              \
                                                 std::make_signed_t<value> chunk) {                           \
-    begin(kind, lower, upper, step, chunk);                                                                  \
+    begin(called_by(at), at, kind, lower, upper, step, chunk);                                               \
   }                                                                                                          \
-  KMP_EXPORT int __kmpc_dispatch_next_##suffix(ident*, int, std::int32_t* is_last, value* lower,             \
+  KMP_EXPORT int __kmpc_dispatch_next_##suffix(ident* at, int, std::int32_t* is_last, value* lower,          \
                                                value* upper, std::make_signed_t<value>* step) {              \
-    return next(is_last, lower, upper, step);                                                                \
+    return next(called_by(at), is_last, lower, upper, step);                                                 \
   }                                                                                                          \
   KMP_EXPORT void __kmpc_dispatch_fini_##suffix(ident*, int) {}
 
@@ -133,10 +183,16 @@ LOOPS(4u, std::uint32_t)
 LOOPS(8, std::int64_t)
 LOOPS(8u, std::uint64_t)
 
-KMP_EXPORT void __kmpc_for_static_fini(ident*, int) {}
+KMP_EXPORT void __kmpc_for_static_fini(ident* at, int) {
+  tell_end_of_work(at);
+}
 KMP_EXPORT void __kmpc_dispatch_deinit(ident*, int) {}
 
-KMP_EXPORT void __kmpc_ordered(ident*, int) {
-  await_turn(caller());
+KMP_EXPORT void __kmpc_ordered(ident* at, int) {
+  begin_ordered(called_by(at)); // SWITCH: may resume on another worker
 }
-KMP_EXPORT void __kmpc_end_ordered(ident*, int) {} // the turn ends with the chunk
+// The turn ends with the chunk.
+KMP_EXPORT void __kmpc_end_ordered(ident* at, int) {
+  if (tool::is_on) [[unlikely]]
+    end_ordered(called_by(at));
+}

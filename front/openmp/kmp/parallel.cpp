@@ -29,12 +29,14 @@ struct call {
 };
 
 template <std::size_t... I>
-void invoke(const call& c, int* global, int* bound, std::index_sequence<I...>) {
+[[gnu::always_inline]] inline void invoke(const call& c, int* global, int* bound, std::index_sequence<I...>) {
   using function = void (*)(int*, int*, decltype(static_cast<void>(I), static_cast<void*>(nullptr))...);
   reinterpret_cast<function>(c.function)(global, bound, c.arguments[I]...);
 }
 template <std::size_t N>
 void invoke_with(const call& c, int* global, int* bound) {
+  if (tool::is_on) [[unlikely]]
+    tool::exits_from(*self, __builtin_frame_address(0));
   invoke(c, global, bound, std::make_index_sequence<N>());
 }
 using invoker = void (*)(const call&, int*, int*);
@@ -155,16 +157,16 @@ KMP_EXPORT void __kmpc_push_proc_bind(ident*, int, int bind) {
     caller().bind_pushed = static_cast<binding>(bind);
 }
 
-KMP_EXPORT void __kmpc_fork_call(ident*, int count, void* function, ...) {
-  thread& t = caller();
+KMP_EXPORT void __kmpc_fork_call(ident* at, int count, void* function, ...) {
+  thread& t = called_by(at);
   va_list list;
   va_start(list, function);
   call c = read_call(function, count, list);
   va_end(list);
   parallel(t, region_of(t, c));
 }
-KMP_EXPORT void __kmpc_fork_call_if(ident*, int count, void* function, int wanted, void* argument) {
-  thread& t = caller();
+KMP_EXPORT void __kmpc_fork_call_if(ident* at, int count, void* function, int wanted, void* argument) {
+  thread& t = called_by(at);
   call c{.function = function, .count = count != 0 ? std::size_t{1} : 0, .arguments = {}};
   c.arguments[0] = argument;
   region r = region_of(t, c);
@@ -173,15 +175,15 @@ KMP_EXPORT void __kmpc_fork_call_if(ident*, int count, void* function, int wante
   parallel(t, r);
 }
 // if(0): the compiler calls the function itself, between these.
-KMP_EXPORT void __kmpc_serialized_parallel(ident*, int) {
-  thread& t = caller();
+KMP_EXPORT void __kmpc_serialized_parallel(ident* at, int) {
+  thread& t = called_by(at);
   t.threads_pushed = 0;
   t.threads_below_pushed = nullptr;
   t.strict_pushed = {};
   open_region(t, {.threads = 1, .of_llvm = true});
 }
-KMP_EXPORT void __kmpc_end_serialized_parallel(ident*, int) {
-  close_region(caller());
+KMP_EXPORT void __kmpc_end_serialized_parallel(ident* at, int) {
+  close_region(called_by(at));
 }
 
 // --- teams, one after the other ---
@@ -193,8 +195,8 @@ KMP_EXPORT void __kmpc_push_num_teams(ident*, int, int teams, int threads) {
 KMP_EXPORT void __kmpc_push_num_teams_51(ident* place, int id, int least, int most, int threads) {
   __kmpc_push_num_teams(place, id, most != 0 ? most : least, threads);
 }
-KMP_EXPORT void __kmpc_fork_teams(ident*, int count, void* function, ...) {
-  thread& t = caller();
+KMP_EXPORT void __kmpc_fork_teams(ident* at, int count, void* function, ...) {
+  thread& t = called_by(at);
   va_list list;
   va_start(list, function);
   call c = read_call(function, count, list);
@@ -205,13 +207,19 @@ KMP_EXPORT void __kmpc_fork_teams(ident*, int count, void* function, ...) {
 
 // --- single, masked ---
 
-KMP_EXPORT int __kmpc_single(ident*, int) {
-  return enter_share(caller(), [](work_share&) {}) ? 1 : 0;
+KMP_EXPORT int __kmpc_single(ident* at, int) {
+  thread& t = called_by(at);
+  const bool mine = enter_share(t, [](work_share&) {});
+  if (tool::is_on) [[unlikely]]
+    tool::single(t, mine);
+  return mine ? 1 : 0;
 }
-KMP_EXPORT void __kmpc_end_single(ident*, int) {}
-KMP_EXPORT void __kmpc_copyprivate(ident*, int, std::size_t, void* data, void (*copy)(void*, void*),
+KMP_EXPORT void __kmpc_end_single(ident* at, int) {
+  tell_end_of_work(at);
+}
+KMP_EXPORT void __kmpc_copyprivate(ident* at, int, std::size_t, void* data, void (*copy)(void*, void*),
                                    int mine) {
-  thread& t = caller();
+  thread& t = called_by(at);
   if (mine != 0)
     t.at.share->copied = data;
   static_cast<void>(barrier(t, false));
@@ -219,37 +227,55 @@ KMP_EXPORT void __kmpc_copyprivate(ident*, int, std::size_t, void* data, void (*
     copy(data, t.at.share->copied);
   static_cast<void>(barrier(t, false));
 }
-KMP_EXPORT int __kmpc_master(ident*, int) {
-  return caller().at.number == 0 ? 1 : 0;
+KMP_EXPORT int __kmpc_masked(ident* at, int, int filter) {
+  thread& t = called_by(at);
+  if (static_cast<int>(t.at.number) != filter)
+    return 0;
+  if (tool::is_on) [[unlikely]]
+    tool::masked(t, true);
+  return 1;
 }
-KMP_EXPORT void __kmpc_end_master(ident*, int) {}
-KMP_EXPORT int __kmpc_masked(ident*, int, int filter) {
-  return static_cast<int>(caller().at.number) == filter ? 1 : 0;
+KMP_EXPORT void __kmpc_end_masked(ident* at, int) {
+  if (tool::is_on) [[unlikely]]
+    tool::masked(called_by(at), false);
 }
-KMP_EXPORT void __kmpc_end_masked(ident*, int) {}
+KMP_EXPORT int __kmpc_master(ident* at, int) {
+  thread& t = called_by(at);
+  if (t.at.number != 0)
+    return 0;
+  if (tool::is_on) [[unlikely]]
+    tool::masked(t, true);
+  return 1;
+}
+KMP_EXPORT void __kmpc_end_master(ident* at, int) {
+  if (tool::is_on) [[unlikely]]
+    tool::masked(called_by(at), false);
+}
 
 // --- barriers, cancellation ---
 
-KMP_EXPORT void __kmpc_flush(ident*, ...) {
+KMP_EXPORT void __kmpc_flush(ident* at, ...) {
   door::full_fence();
+  if (tool::is_on) [[unlikely]]
+    tool::flushes(called_by(at));
 }
-KMP_EXPORT void __kmpc_barrier(ident*, int) {
-  static_cast<void>(barrier(caller(), false));
+KMP_EXPORT void __kmpc_barrier(ident* at, int) {
+  static_cast<void>(barrier(called_by(at), false));
 }
-KMP_EXPORT int __kmpc_cancel_barrier(ident*, int) {
-  return barrier(caller(), true) ? 1 : 0;
+KMP_EXPORT int __kmpc_cancel_barrier(ident* at, int) {
+  return barrier(called_by(at), true) ? 1 : 0;
 }
 // #pragma omp barrier in the master alone, around code that is the master's.
-KMP_EXPORT int __kmpc_barrier_master(ident*, int) {
-  thread& t = caller();
+KMP_EXPORT int __kmpc_barrier_master(ident* at, int) {
+  thread& t = called_by(at);
   static_cast<void>(barrier(t, false));
   return t.at.number == 0 ? 1 : 0;
 }
-KMP_EXPORT void __kmpc_end_barrier_master(ident*, int) {
-  static_cast<void>(barrier(caller(), false));
+KMP_EXPORT void __kmpc_end_barrier_master(ident* at, int) {
+  static_cast<void>(barrier(called_by(at), false));
 }
-KMP_EXPORT int __kmpc_barrier_master_nowait(ident*, int) {
-  thread& t = caller();
+KMP_EXPORT int __kmpc_barrier_master_nowait(ident* at, int) {
+  thread& t = called_by(at);
   static_cast<void>(barrier(t, false));
   return t.at.number == 0 ? 1 : 0;
 }
@@ -272,11 +298,11 @@ cancellation which(int kind) noexcept {
 
 } // namespace
 
-KMP_EXPORT int __kmpc_cancel(ident*, int, int kind) {
-  return cancel(caller(), which(kind)) ? 1 : 0;
+KMP_EXPORT int __kmpc_cancel(ident* at, int, int kind) {
+  return cancel(called_by(at), which(kind)) ? 1 : 0;
 }
-KMP_EXPORT int __kmpc_cancellationpoint(ident*, int, int kind) {
-  return is_cancelled(caller(), which(kind)) ? 1 : 0;
+KMP_EXPORT int __kmpc_cancellationpoint(ident* at, int, int kind) {
+  return is_cancelled(called_by(at), which(kind)) ? 1 : 0;
 }
 
 // --- critical, and reductions under a lock: the program gives 32 bytes of zeros ---
@@ -298,30 +324,55 @@ void give(void* name) noexcept {
 
 } // namespace
 
-KMP_EXPORT void __kmpc_critical(ident*, int, void* name) {
-  take(name);
-}
-KMP_EXPORT void __kmpc_critical_with_hint(ident*, int, void* name, std::uint32_t) {
-  take(name);
-}
-KMP_EXPORT void __kmpc_end_critical(ident*, int, void* name) {
-  give(name);
+namespace {
+
+[[gnu::always_inline]] inline void take_critical(const ident* at, void* name, unsigned hint) {
+  if (!tool::is_on) [[likely]]
+    return take(name); // SWITCH: may resume on another worker
+  thread& t = called_by(at);
+  tool::acquires(t, tool::mutex::critical, name, hint);
+  take(name); // SWITCH: may resume on another worker
+  tool::acquired(t, tool::mutex::critical, name);
 }
 
 // 1: the caller adds its values to the shared ones now, alone, and then calls the end.
-KMP_EXPORT int __kmpc_reduce_nowait(ident*, int, int, std::size_t, void*, void (*)(void*, void*),
+[[gnu::always_inline]] inline int begin_reduction(const ident* at, void* name) {
+  take(name); // SWITCH: may resume on another worker
+  if (tool::is_on) [[unlikely]]
+    tool::reduction_begins(called_by(at));
+  return 1;
+}
+[[gnu::always_inline]] inline void end_reduction(const ident* at, void* name) {
+  if (tool::is_on) [[unlikely]]
+    tool::reduction_ends(called_by(at));
+  give(name);
+}
+
+} // namespace
+
+KMP_EXPORT void __kmpc_critical(ident* at, int, void* name) {
+  take_critical(at, name, 0); // SWITCH: may resume on another worker
+}
+KMP_EXPORT void __kmpc_critical_with_hint(ident* at, int, void* name, std::uint32_t hint) {
+  take_critical(at, name, hint); // SWITCH: may resume on another worker
+}
+KMP_EXPORT void __kmpc_end_critical(ident* at, int, void* name) {
+  if (tool::is_on) [[unlikely]]
+    tool::released(called_by(at), tool::mutex::critical, name);
+  give(name);
+}
+
+KMP_EXPORT int __kmpc_reduce_nowait(ident* at, int, int, std::size_t, void*, void (*)(void*, void*),
                                     void* name) {
-  take(name);
-  return 1;
+  return begin_reduction(at, name); // SWITCH: may resume on another worker
 }
-KMP_EXPORT void __kmpc_end_reduce_nowait(ident*, int, void* name) {
-  give(name);
+KMP_EXPORT void __kmpc_end_reduce_nowait(ident* at, int, void* name) {
+  end_reduction(at, name);
 }
-KMP_EXPORT int __kmpc_reduce(ident*, int, int, std::size_t, void*, void (*)(void*, void*), void* name) {
-  take(name);
-  return 1;
+KMP_EXPORT int __kmpc_reduce(ident* at, int, int, std::size_t, void*, void (*)(void*, void*), void* name) {
+  return begin_reduction(at, name); // SWITCH: may resume on another worker
 }
-KMP_EXPORT void __kmpc_end_reduce(ident*, int, void* name) {
-  give(name);
-  static_cast<void>(barrier(caller(), false));
+KMP_EXPORT void __kmpc_end_reduce(ident* at, int, void* name) {
+  end_reduction(at, name);
+  static_cast<void>(barrier(called_by(at), false)); // SWITCH: may resume on another worker
 }

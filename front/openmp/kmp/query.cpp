@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Functions that libomp has and libgomp of gcc 12 has not. There is no other device and no tool
-// here, so objects of another runtime (interop) are always omp_interop_none.
+// Functions that libomp has and libgomp of gcc 12 has not. There is no other device here,
+// so objects of another runtime (interop) are always omp_interop_none.
 #include "front/openmp/gomp/functions.hpp"
 #include "front/openmp/kmp/abi.hpp"
 
@@ -9,7 +9,6 @@ using namespace weft::openmp;
 namespace {
 
 constexpr int is_empty = -1; // omp_irc_empty: there is no such object
-constexpr int no_tool = -2;  // omp_control_tool_notool
 
 void say_empty(int* why) noexcept {
   if (why != nullptr)
@@ -21,8 +20,11 @@ void say_empty(int* why) noexcept {
 KMP_EXPORT int omp_in_explicit_task() {
   return caller().current->is_explicit ? 1 : 0;
 }
-KMP_EXPORT int omp_control_tool(int /*command*/, int /*modifier*/, void* /*argument*/) {
-  return no_tool;
+// Where there is no tool: omp_control_tool_notool.
+KMP_EXPORT int omp_control_tool(int command, int modifier, void* argument) {
+  thread& t = caller();
+  tool::note_call(t.told);
+  return tool::control(t, command, modifier, argument);
 }
 
 KMP_EXPORT int omp_get_num_interop_properties(const void* /*interop*/) {

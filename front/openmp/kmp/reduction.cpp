@@ -101,11 +101,11 @@ void end_with_reductions(thread& t) {
 
 } // namespace
 
-KMP_EXPORT void __kmpc_taskgroup(ident*, int) {
-  begin_group(caller());
+KMP_EXPORT void __kmpc_taskgroup(ident* at, int) {
+  begin_group(called_by(at));
 }
-KMP_EXPORT void __kmpc_end_taskgroup(ident*, int) {
-  end_with_reductions(caller());
+KMP_EXPORT void __kmpc_end_taskgroup(ident* at, int) {
+  end_with_reductions(called_by(at));
 }
 
 KMP_EXPORT void* __kmpc_taskred_init(int, int count, void* data) {
@@ -141,18 +141,18 @@ KMP_EXPORT void* __kmpc_task_reduction_get_th_data(int, void* group, void* data)
   return data;
 }
 
-KMP_EXPORT void* __kmpc_taskred_modifier_init(ident*, int id, int, int count, void* data) {
-  thread& t = caller();
+KMP_EXPORT void* __kmpc_taskred_modifier_init(ident* at, int id, int, int count, void* data) {
+  thread& t = called_by(at);
   begin_group(t);
   t.current->group->of_work_share = true;
   return __kmpc_taskred_init(id, count, data);
 }
-KMP_EXPORT void* __kmpc_task_reduction_modifier_init(ident*, int id, int, int count, void* data) {
-  thread& t = caller();
+KMP_EXPORT void* __kmpc_task_reduction_modifier_init(ident* at, int id, int, int count, void* data) {
+  thread& t = called_by(at);
   begin_group(t);
   t.current->group->of_work_share = true;
   return __kmpc_task_reduction_init(id, count, data);
 }
-KMP_EXPORT void __kmpc_task_reduction_modifier_fini(ident*, int, int) {
-  end_with_reductions(caller());
+KMP_EXPORT void __kmpc_task_reduction_modifier_fini(ident* at, int, int) {
+  end_with_reductions(called_by(at));
 }

@@ -69,6 +69,12 @@ kmp_task* allocate(thread& t, std::int32_t flags, std::size_t bytes, std::size_t
   made->shareds = shared != 0 ? reinterpret_cast<char*>(made) + at : nullptr;
   made->function = function;
   made->part = 0;
+  if (tool::is_on) [[unlikely]] {
+    k.told.flags = (flags & is_tied) == 0 ? unsigned{tool::untied_task} : 0U;
+    if ((flags & merged_if_0) != 0)
+      k.told.flags |= tool::mergeable_task;
+    k.told.bytes = sizeof(prefix) + at + shared;
+  }
   if ((flags & is_proxy) != 0)
     k.to_complete.store_relaxed(2); // relaxed: nobody else knows it
   return made;
@@ -79,8 +85,15 @@ bool goes_on_later(thread& t, task& k) {
   if (t.current != &k)
     return false;
   k.to_complete.fetch_add_relaxed(1); // relaxed: it cannot end before the caller returns from it
+  if (tool::is_on) [[unlikely]]
+    k.told.parts_to_come.fetch_add_relaxed(1); // relaxed: read by who returns
   make_ready(t, k);
   return true;
+}
+
+void tell_made(thread& t, task& k, bool has_dependences) {
+  const bool is_undeferred = t.at.team->size == 1 || t.current->is_final;
+  tool::task_is_made(t, k, is_undeferred ? unsigned{tool::undeferred_task} : 0U, has_dependences);
 }
 
 void submit(thread& t, task& k) {
@@ -96,6 +109,35 @@ struct depend_info {
   std::size_t bytes;
   std::uint8_t flags; // 1 in, 2 out, 4 mutexinoutset, 8 inoutset, 0x80 omp_all_memory
 };
+
+tool::dependence as_told(const depend_info& d) noexcept {
+  tool::dependence told{{0}, tool::reads};
+  told.variable.pointer = d.address;
+  const bool is_all = (d.flags & 0x80) != 0 || d.address == all_memory;
+  if (is_all) {
+    told.variable.pointer = nullptr;
+    told.type = (d.flags & 1) != 0 || d.flags == 0x80 ? tool::all_memory_inout : tool::all_memory_out;
+  } else if ((d.flags & 3) == 3) {
+    told.type = tool::reads_and_writes;
+  } else if ((d.flags & 2) != 0) {
+    told.type = tool::writes;
+  } else if ((d.flags & 4) != 0) {
+    told.type = tool::excludes;
+  } else if ((d.flags & 8) != 0) {
+    told.type = tool::reads_and_writes_together;
+  }
+  return told;
+}
+
+std::vector<tool::dependence> as_told(int count, const depend_info* list, int more,
+                                      const depend_info* others) {
+  std::vector<tool::dependence> out;
+  for (int i = 0; i < count; ++i)
+    out.push_back(as_told(list[i]));
+  for (int i = 0; i < more; ++i)
+    out.push_back(as_told(others[i]));
+  return out;
+}
 
 bool names_all_memory(int count, const depend_info* list) {
   return std::any_of(list, list + count,
@@ -153,20 +195,36 @@ KMP_EXPORT std::uint64_t __kmpc_get_taskid() {
 KMP_EXPORT std::uint64_t __kmpc_get_parent_taskid() {
   return reinterpret_cast<std::uintptr_t>(caller().current->parent);
 }
-KMP_EXPORT int __kmpc_omp_task(ident*, int, void* made) {
-  thread& t = caller();
-  task& k = *prefix_of(made).of;
-  if (!goes_on_later(t, k))
-    submit(t, k);
+namespace {
+
+int give_task(thread& t, task& k) {
+  if (goes_on_later(t, k))
+    return 0;
+  if (tool::is_on) [[unlikely]]
+    tell_made(t, k, false);
+  submit(t, k); // SWITCH: may resume on another worker
   return 0;
 }
-KMP_EXPORT int __kmpc_omp_task_parts(ident* place, int id, void* made) {
-  return __kmpc_omp_task(place, id, made);
+
+} // namespace
+
+KMP_EXPORT int __kmpc_omp_task(ident* at, int, void* made) {
+  return give_task(called_by(at), *prefix_of(made).of);
 }
-KMP_EXPORT int __kmpc_omp_task_with_deps(ident*, int, void* made, int count, const depend_info* list,
+KMP_EXPORT int __kmpc_omp_task_parts(ident* at, int, void* made) {
+  return give_task(called_by(at), *prefix_of(made).of);
+}
+KMP_EXPORT int __kmpc_omp_task_with_deps(ident* at, int, void* made, int count, const depend_info* list,
                                          int more, const depend_info* others) {
-  thread& t = caller();
+  thread& t = called_by(at);
   task& k = *prefix_of(made).of;
+  if (tool::is_on) [[unlikely]] {
+    tell_made(t, k, count + more != 0);
+    if (count + more != 0) {
+      const std::vector<tool::dependence> told = as_told(count, list, more, others);
+      tool::has_dependences(k, told.data(), static_cast<int>(told.size()));
+    }
+  }
   if (count + more == 0 || t.current->is_final) {
     submit(t, k);
     return 0;
@@ -175,34 +233,56 @@ KMP_EXPORT int __kmpc_omp_task_with_deps(ident*, int, void* made, int count, con
   submit_with_dependences(t, k, depend.data());
   return 0;
 }
-KMP_EXPORT void __kmpc_omp_wait_deps(ident*, int, int count, const depend_info* list, int more,
-                                     const depend_info* others) {
+namespace {
+
+// A taskwait, which is a task to a tool; or what an undeferred task waits for.
+void wait_for_list(thread& t, int count, const depend_info* list, int more, const depend_info* others) {
   std::vector<void*> depend = list_of(count, list, more, others);
-  wait_for_children(caller(), depend.data());
+  await_dependences(t, depend.data()); // SWITCH: may resume on another worker
 }
-KMP_EXPORT void __kmpc_omp_taskwait_deps_51(ident* place, int id, int count, const depend_info* list,
-                                            int more, const depend_info* others, int) {
-  __kmpc_omp_wait_deps(place, id, count, list, more, others);
+
+} // namespace
+
+KMP_EXPORT void __kmpc_omp_wait_deps(ident* at, int, int count, const depend_info* list, int more,
+                                     const depend_info* others) {
+  wait_for_list(called_by(at), count, list, more, others); // SWITCH: may resume on another worker
+}
+KMP_EXPORT void __kmpc_omp_taskwait_deps_51(ident* at, int, int count, const depend_info* list, int more,
+                                            const depend_info* others, int) {
+  thread& t = called_by(at);
+  if (!tool::is_on) [[likely]]
+    return wait_for_list(t, count, list, more, others); // SWITCH: may resume on another worker
+  const std::vector<tool::dependence> told = as_told(count, list, more, others);
+  const tool::taskwait_with_dependences waits(t, told.data(), static_cast<int>(told.size()));
+  wait_for_list(t, count, list, more, others); // SWITCH: may resume on another worker
 }
 
 // if(0): the compiler calls the function itself.
-KMP_EXPORT void __kmpc_omp_task_begin_if0(ident*, int, void* made) {
-  thread& t = caller();
-  t.current = prefix_of(made).of;
-}
-KMP_EXPORT void __kmpc_omp_task_complete_if0(ident*, int, void* made) {
-  thread& t = caller();
+KMP_EXPORT void __kmpc_omp_task_begin_if0(ident* at, int, void* made) {
+  thread& t = called_by(at);
   task& k = *prefix_of(made).of;
-  t.current = k.parent;
-  fulfill(k); // its function has ended
+  if (tool::is_on) [[unlikely]] {
+    task& before = *t.current;
+    tool::task_is_made(t, k, tool::undeferred_task, false);
+    before.told.frame.enter.pointer = t.told.called.stack; // until its end
+    tool::task_begins(t, before, k, t.told.called.stack);
+  }
+  t.current = &k;
+}
+KMP_EXPORT void __kmpc_omp_task_complete_if0(ident* at, int, void* made) {
+  thread& t = called_by(at);
+  task& before = *t.current->parent;
+  end_function(t, *prefix_of(made).of);
+  if (tool::is_on) [[unlikely]]
+    before.told.frame.enter.pointer = nullptr;
 }
 
-KMP_EXPORT int __kmpc_omp_taskwait(ident*, int) {
-  wait_for_children(caller());
+KMP_EXPORT int __kmpc_omp_taskwait(ident* at, int) {
+  wait_for_children(called_by(at));
   return 0;
 }
-KMP_EXPORT int __kmpc_omp_taskyield(ident*, int, int) {
-  yield_to_tasks(caller());
+KMP_EXPORT int __kmpc_omp_taskyield(ident* at, int, int) {
+  yield_to_tasks(called_by(at));
   return 0;
 }
 KMP_EXPORT void* __kmpc_task_allow_completion_event(ident*, int, void* made) {
@@ -215,9 +295,19 @@ KMP_EXPORT void* __kmpc_task_allow_completion_event(ident*, int, void* made) {
 
 namespace {
 
-// A copy of the pattern for iterations [low, high).
+void tell_part(thread& t, task& k, const prefix& like, bool undeferred, std::uint64_t first,
+               std::uint64_t count) {
+  k.told.flags = like.of->told.flags;
+  k.told.bytes = like.of->told.bytes;
+  k.told.first_iteration = first;
+  k.told.iterations = count;
+  const bool at_once = undeferred || t.at.team->size == 1 || t.current->is_final;
+  tool::task_is_made(t, k, at_once ? unsigned{tool::undeferred_task} : 0U, false);
+}
+
+// A copy of the pattern for `count` iterations.
 void make_part(thread& t, void* pattern, const prefix& like, std::uint64_t* lower, std::uint64_t* upper,
-               std::uint64_t first, std::uint64_t last, bool is_last, bool undeferred,
+               std::uint64_t first, std::uint64_t last, std::uint64_t count, bool is_last, bool undeferred,
                void (*copy)(void*, void*, int)) {
   task& original = *like.of;
   task& k = new_task(t, {.function = &run_routine,
@@ -235,12 +325,13 @@ void make_part(thread& t, void* pattern, const prefix& like, std::uint64_t* lowe
   std::memcpy(made + (reinterpret_cast<char*>(upper) - from), &last, sizeof last);
   if (copy != nullptr)
     copy(made, pattern, is_last ? 1 : 0);
+  if (tool::is_on) [[unlikely]]
+    tell_part(t, k, like, undeferred, first, count);
   undeferred ? execute(t, k) : submit(t, k);
 }
 
-void taskloop(void* pattern, int if_value, std::uint64_t* lower, std::uint64_t* upper, std::int64_t step,
+void taskloop(thread& t, void* pattern, int if_value, std::uint64_t* lower, std::uint64_t* upper, std::int64_t step,
               int no_group, int how, std::uint64_t wanted, bool strict, void (*copy)(void*, void*, int)) {
-  thread& t = caller();
   if (no_group == 0)
     begin_group(t);
   const std::uint64_t low = *lower;
@@ -251,6 +342,9 @@ void taskloop(void* pattern, int if_value, std::uint64_t* lower, std::uint64_t* 
       step > 0 ? static_cast<std::uint64_t>(step) : ~static_cast<std::uint64_t>(step) + 1;
   const std::uint64_t n = is_empty ? 0 : span / by + 1;
   const prefix like = prefix_of(pattern);
+  const void* const from = t.told.called.from;
+  if (tool::is_on) [[unlikely]]
+    tool::work_begins(t, tool::work::taskloop, n);
   if (n != 0) {
     std::uint64_t tasks = how == 1   ? std::max<std::uint64_t>(n / std::max<std::uint64_t>(wanted, 1), 1)
                           : how == 2 ? wanted
@@ -265,23 +359,27 @@ void taskloop(void* pattern, int if_value, std::uint64_t* lower, std::uint64_t* 
       const std::uint64_t first = low + done * static_cast<std::uint64_t>(step);
       const std::uint64_t last = first + (size - 1) * static_cast<std::uint64_t>(step);
       done += size;
-      make_part(t, pattern, like, lower, upper, first, last, i + 1 == tasks, if_value == 0, copy);
+      make_part(t, pattern, like, lower, upper, first, last, size, i + 1 == tasks, if_value == 0, copy);
     }
   }
   forget_task(*like.of); // the pattern never runs
+  if (tool::is_on) [[unlikely]] {
+    t.told.called.from = from; // parts may have run at once
+    tool::work_ends(t);
+  }
   if (no_group == 0)
     end_group(t);
 }
 
 } // namespace
 
-KMP_EXPORT void __kmpc_taskloop(ident*, int, void* pattern, int if_value, std::uint64_t* lower,
+KMP_EXPORT void __kmpc_taskloop(ident* at, int, void* pattern, int if_value, std::uint64_t* lower,
                                 std::uint64_t* upper, std::int64_t step, int no_group, int how,
                                 std::uint64_t wanted, void (*copy)(void*, void*, int)) {
-  taskloop(pattern, if_value, lower, upper, step, no_group, how, wanted, false, copy);
+  taskloop(called_by(at), pattern, if_value, lower, upper, step, no_group, how, wanted, false, copy);
 }
-KMP_EXPORT void __kmpc_taskloop_5(ident*, int, void* pattern, int if_value, std::uint64_t* lower,
+KMP_EXPORT void __kmpc_taskloop_5(ident* at, int, void* pattern, int if_value, std::uint64_t* lower,
                                   std::uint64_t* upper, std::int64_t step, int no_group, int how,
                                   std::uint64_t wanted, int strict, void (*copy)(void*, void*, int)) {
-  taskloop(pattern, if_value, lower, upper, step, no_group, how, wanted, strict != 0, copy);
+  taskloop(called_by(at), pattern, if_value, lower, upper, step, no_group, how, wanted, strict != 0, copy);
 }

@@ -143,8 +143,14 @@ void* make_for(void* lock) {
 } // namespace
 
 OTHER(void, init_nest_lock, (void* lock), omp_init_nest_lock(make_for(lock)));
-OTHER(void, init_nest_lock_with_hint, (void* lock, int), omp_init_nest_lock(make_for(lock)));
-OTHER(void, destroy_nest_lock, (void* lock), ::operator delete(made_for(lock)));
+OTHER(void, init_nest_lock_with_hint, (void* lock, int hint),
+      omp_init_nest_lock_with_hint(make_for(lock), hint));
+OTHER(void, destroy_nest_lock, (void* lock), {
+  if (weft::openmp::tool::is_on) [[unlikely]]
+    weft::openmp::tool::lock_ends(weft::openmp::kmp::called_by(nullptr), weft::openmp::tool::mutex::nest_lock,
+                                  made_for(lock));
+  ::operator delete(made_for(lock));
+});
 OTHER(void, set_nest_lock, (void* lock), omp_set_nest_lock(made_for(lock)));
 OTHER(void, unset_nest_lock, (void* lock), omp_unset_nest_lock(made_for(lock)));
 OTHER(int, test_nest_lock, (void* lock), return omp_test_nest_lock(made_for(lock)));

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+// OMPT, OpenMP's interface for tools (5.1, chapter 4): what a tool is told of threads, regions, tasks and
+// waits, and what is kept for that. Numbers and layouts are the standard's. Whoever changes the model asks
+// `is_on`, which is false without a tool, and only then calls what is declared here.
+#pragma once
+
+#include "weft/door/atomic.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace weft::openmp {
+
+struct region;
+struct task;
+struct team;
+struct thread;
+enum class cancellation : std::uint8_t;
+
+namespace tool {
+
+/// There is a tool. *Ownership*: the first thread that the runtime meets; it never changes after that.
+extern constinit bool is_on;
+
+/// A word of the tool's own: ompt_data_t.
+union word {
+  std::uint64_t value;
+  void* pointer;
+};
+
+enum frame_mark : int { is_of_runtime = 0x00, is_of_program = 0x01, is_cfa = 0x10, is_frame_pointer = 0x20 };
+
+/// ompt_frame_t: where a task's own frames begin, and where it has called the runtime.
+struct frame {
+  word exit{0};
+  word enter{0};
+  int exit_flags = is_of_program | is_frame_pointer;
+  int enter_flags = is_of_runtime | is_cfa;
+};
+
+enum class sync : int {
+  explicit_barrier = 3,
+  implementation_barrier = 4,
+  wait_for_children = 5,
+  group = 6,
+  reduction = 7,
+  end_of_share = 8,
+  end_of_region = 9,
+};
+
+enum class work : int {
+  none = 0,
+  loop = 1,
+  sections = 2,
+  single_executor = 3,
+  single_other = 4,
+  distribute = 6,
+  taskloop = 7,
+  scope = 8,
+  static_loop = 10,
+  dynamic_loop = 11,
+  guided_loop = 12,
+  other_loop = 13,
+};
+
+enum class mutex : int {
+  lock = 1,
+  test_lock = 2,
+  nest_lock = 3,
+  test_nest_lock = 4,
+  critical = 5,
+  atomic = 6,
+  ordered = 7,
+};
+
+enum class status : int {
+  complete = 1,
+  yield = 2,
+  cancel = 3,
+  detach = 4,
+  early_fulfill = 5,
+  late_fulfill = 6,
+  switched = 7,
+  taskwait_complete = 8,
+};
+
+enum class chunk_of : int { section = 2, loop = 3, taskloop = 4, distribute = 5 };
+
+enum class cancelled : int { activated = 0x10, detected = 0x20, discarded_task = 0x40 };
+
+enum task_flag : unsigned {
+  initial_task = 1,
+  implicit_task = 2,
+  explicit_task = 4,
+  taskwait_task = 0x10,
+  undeferred_task = 0x08000000,
+  untied_task = 0x10000000,
+  final_task = 0x20000000,
+  mergeable_task = 0x40000000,
+};
+
+enum region_flag : unsigned {
+  called_by_program = 1, // the master's part
+  called_by_runtime = 2,
+  is_league = 0x40000000,
+  is_team = 0x80000000,
+};
+
+enum class state : int {
+  serial = 0x000,
+  parallel = 0x001,
+  reduction = 0x002,
+  end_of_region = 0x011,
+  end_of_share = 0x012,
+  explicit_barrier = 0x014,
+  implementation_barrier = 0x015,
+  taskwait = 0x020,
+  taskgroup = 0x021,
+  lock = 0x041,
+  critical = 0x042,
+  atomic = 0x043,
+  ordered = 0x044,
+  idle = 0x100,
+  overhead = 0x101,
+  undefined = 0x102,
+};
+
+/// ompt_dependence_t.
+struct dependence {
+  word variable;
+  int type;
+};
+enum dependence_type : int {
+  reads = 1,
+  writes = 2,
+  reads_and_writes = 3,
+  excludes = 4,
+  source = 5,
+  sink = 6,
+  reads_and_writes_together = 7,
+  all_memory_out = 34,
+  all_memory_inout = 35,
+};
+
+/// The call of the program's that the runtime is in.
+struct call {
+  const void* from = nullptr;
+  void* stack = nullptr;
+  sync barrier = sync::implementation_barrier; // what a barrier of this call is for
+};
+
+/// *Ownership*: the thread; a task's and a team's, whoever runs or opens it. All are used only if `is_on`.
+struct of_thread {
+  word data{0};
+  openmp::tool::state state = state::undefined;
+  std::uint64_t waits_for = 0;
+  call called;
+};
+struct of_task {
+  word data{0};
+  openmp::tool::frame frame;
+  unsigned flags = 0;
+  std::size_t bytes = 0;     // of the data of an explicit one
+  std::uint64_t first_iteration = 0; // of a part of a taskloop
+  std::uint64_t iterations = 0;      // 0: it is none
+  task* preempted = nullptr; // what its thread executed before it
+  work share = work::none;   // of an implicit task: the work share that it is in
+  std::uint64_t share_count = 0;
+  door::atomic<bool> is_detached{false};
+  door::atomic<unsigned> parts_to_come{0}; // of an untied one that goes on later
+};
+struct of_team {
+  word data{0};
+  const void* from = nullptr;
+  unsigned flags = 0;
+  work share = work::none; // that all members begin with
+  std::uint64_t share_count = 0;
+  door::atomic<std::uint32_t> left{0}; // members that have told their end
+};
+
+/// For each function that programs call, before anything that is told: notes where it was called.
+/// `barrier`: what its barrier is, if it has one. *Contexts*: all. *Switches*: never. *Errors*: none.
+[[gnu::always_inline]] inline void note_call(of_thread& t,
+                                             sync barrier = sync::implementation_barrier) noexcept {
+  if (is_on) [[unlikely]]
+    t.called = {__builtin_return_address(0), __builtin_dwarf_cfa(), barrier};
+}
+
+// All of these: *Contexts*: as caller(), and only if `is_on`. *Switches*: as the tool's functions do, which
+// block the kernel thread at most. *Errors*: none.
+
+/// --- threads ---
+/// Looks for a tool, once in the process, then tells it of the caller, which the runtime has just met.
+void meet(thread& t);
+void thread_begins(thread& t);
+void thread_ends(thread& t);
+
+// --- regions ---
+/// Before its members start. The caller is in the task that opens it.
+void region_begins(thread& t, team& in, const region& r, unsigned wanted);
+void region_ends(thread& t, team& in);
+/// The caller's implicit task. `frame`: of the function that calls the program's.
+void implicit_begins(thread& t, void* frame);
+void implicit_ends(thread& t);
+/// The frame of who calls the program's code of the caller's task, if another one than was said.
+void exits_from(thread& t, void* frame) noexcept;
+
+/// A barrier, a taskwait, the end of a group: from the one to the other end of its life.
+class waiting {
+ public:
+  waiting(thread& t, sync kind);
+  ~waiting();
+  waiting(const waiting&) = delete;
+  waiting& operator=(const waiting&) = delete;
+
+ private:
+  thread& t_;
+  task& waits_;
+  const sync kind_;
+  const void* const from_;
+  const openmp::tool::state before_;
+};
+
+void group_begins(thread& t);
+void group_ends(thread& t, const void* from);
+void reduction_begins(thread& t);
+void reduction_ends(thread& t);
+
+// --- work shares ---
+void work_begins(thread& t, work kind, std::uint64_t count);
+/// The one that was begun last.
+void work_ends(thread& t);
+void single(thread& t, bool executes);
+void chunk_begins(thread& t, chunk_of kind, std::uint64_t first, std::uint64_t count);
+void section_begins(thread& t);
+void masked(thread& t, bool begins);
+
+// --- tasks ---
+/// `flags`: of task_flag, beside the task's own.
+void task_is_made(thread& t, task& k, unsigned flags, bool has_dependences);
+void has_dependences(task& k, const dependence* list, int count);
+void depends(task& first, task& second);
+/// The caller goes on with `k`, in whose place `before` was. It is not t.current yet; `frame`: as above.
+void task_begins(thread& t, task& before, task& k, void* frame);
+/// And back. Before it can be freed.
+void task_ends(thread& t, task& k, task& before, status why);
+/// Its event has come: `is_late`: when its function had ended, so that it ends now.
+void fulfilled(thread& t, task& k, bool is_late);
+/// A task that only waits for others, from its making to its end. `wait()` is in between.
+class taskwait_with_dependences {
+ public:
+  taskwait_with_dependences(thread& t, const dependence* list, int count);
+  ~taskwait_with_dependences();
+  taskwait_with_dependences(const taskwait_with_dependences&) = delete;
+  taskwait_with_dependences& operator=(const taskwait_with_dependences&) = delete;
+
+ private:
+  thread& t_;
+  word data_{0};
+};
+
+// --- mutual exclusion. `what`: tells one lock from another ---
+void acquires(thread& t, mutex kind, const void* what, unsigned hint = 0);
+void acquired(thread& t, mutex kind, const void* what);
+/// The caller waits no longer, and has not got it.
+void stays_free(thread& t) noexcept;
+void released(thread& t, mutex kind, const void* what);
+void nests(thread& t, const void* what, bool deeper);
+void lock_begins(thread& t, mutex kind, const void* what, unsigned hint);
+void lock_ends(thread& t, mutex kind, const void* what);
+
+// --- the rest ---
+void flushes(thread& t);
+void cancels(thread& t, cancellation kind, cancelled how);
+void discards(thread& t, task& k, bool with_region);
+void error(thread& t, int severity, const char* message);
+/// omp_control_tool(): what the tool answers; -2: there is none, -1: it does not listen.
+int control(thread& t, int command, int modifier, void* argument);
+
+} // namespace tool
+} // namespace weft::openmp
