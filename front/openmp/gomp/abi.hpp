@@ -47,8 +47,26 @@ inline void set_up(work_share& s, const iteration_space& space, const loop_form&
   s.chunk_size = f.chunk;
 }
 
+/// A chunk, or that a thread has begun a loop, to a tool.
+void tell_chunk(thread& t, const work_share& s, const chunk& c);
+void tell_loop(thread& t, const work_share& s);
+
+/// The end of a work share: with a barrier, or without. True: as barrier().
+[[nodiscard]] inline bool end_of_share(thread& t, bool may_cancel) {
+  if (tool::is_on) [[unlikely]]
+    tool::work_ends(t);
+  return barrier(t, may_cancel); // SWITCH: may resume on another worker
+}
+[[gnu::always_inline]] inline void tell_end_of_work() {
+  if (tool::is_on) [[unlikely]]
+    tool::work_ends(called());
+}
+
 template <class Value>
-bool give(const work_share& s, const chunk& c, Value* first, Value* end) noexcept {
+bool give(thread& t, const chunk& c, Value* first, Value* end) {
+  const work_share& s = *t.at.share;
+  if (tool::is_on) [[unlikely]]
+    tell_chunk(t, s, c);
   *first = static_cast<Value>(s.space.value(c.low));
   *end = static_cast<Value>(s.space.value(c.high));
   return true;
@@ -56,19 +74,21 @@ bool give(const work_share& s, const chunk& c, Value* first, Value* end) noexcep
 
 /// The caller's next chunk of the loop that it is in.
 template <class Value>
-bool next_chunk(thread& t, Value* first, Value* end) noexcept {
+bool next_chunk(thread& t, Value* first, Value* end) {
   chunk c;
-  return take(t, c) && give(*t.at.share, c, first, end);
+  return take(t, c) && give(t, c, first, end);
 }
 template <class Value>
 bool next_ordered_chunk(thread& t, Value* first, Value* end) {
   chunk c;
-  return take_ordered(t, c) && give(*t.at.share, c, first, end);
+  return take_ordered(t, c) && give(t, c, first, end);
 }
 
 /// Enters a loop.
 inline void begin_loop(thread& t, const iteration_space& space, const loop_form& f) {
   enter_share(t, [&](work_share& s) { set_up(s, space, f); });
+  if (tool::is_on) [[unlikely]]
+    tell_loop(t, *t.at.share);
 }
 
 /// Task reductions of a work share or a region (reduction.cpp). The caller has entered the share, or makes

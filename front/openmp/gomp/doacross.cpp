@@ -26,7 +26,7 @@ bool begin_doacross(thread& t, unsigned dimensions, const Value* counts, const l
 
 template <class Value>
 void post(const Value* numbers) {
-  thread& t = caller();
+  thread& t = called();
   const doacross& d = *t.at.share->across;
   const std::vector<std::uint64_t> list(numbers, numbers + d.dimensions);
   post_doacross(t, d, list.data());
@@ -34,7 +34,7 @@ void post(const Value* numbers) {
 
 template <class Value>
 void wait_for(Value first, va_list rest) {
-  thread& t = caller();
+  thread& t = called();
   const doacross& d = *t.at.share->across;
   std::vector<std::uint64_t> list{static_cast<std::uint64_t>(first)};
   while (list.size() < d.dimensions)
@@ -47,11 +47,11 @@ void wait_for(Value first, va_list rest) {
 #define DOACROSS_LOOP(name, kind)                                                                            \
   OMP_EXPORT bool GOMP_loop_doacross_##name##_start(unsigned n, long* counts, long chunk, long* first,       \
                                                     long* last) {                                            \
-    return begin_doacross(caller(), n, counts, {kind, static_cast<std::uint64_t>(chunk)}, first, last);      \
+    return begin_doacross(called(), n, counts, {kind, static_cast<std::uint64_t>(chunk)}, first, last);      \
   }                                                                                                          \
   OMP_EXPORT bool GOMP_loop_ull_doacross_##name##_start(unsigned n, ull* counts, ull chunk, ull* first,      \
                                                         ull* last) {                                         \
-    return begin_doacross(caller(), n, counts, {kind, chunk}, first, last);                                  \
+    return begin_doacross(called(), n, counts, {kind, chunk}, first, last);                                  \
   }
 
 DOACROSS_LOOP(static, schedule::fixed)
@@ -59,22 +59,22 @@ DOACROSS_LOOP(dynamic, schedule::dynamic)
 DOACROSS_LOOP(guided, schedule::guided)
 
 OMP_EXPORT bool GOMP_loop_doacross_runtime_start(unsigned n, long* counts, long* first, long* last) {
-  thread& t = caller();
+  thread& t = called();
   return begin_doacross(t, n, counts, runtime_form(t), first, last);
 }
 OMP_EXPORT bool GOMP_loop_ull_doacross_runtime_start(unsigned n, ull* counts, ull* first, ull* last) {
-  thread& t = caller();
+  thread& t = called();
   return begin_doacross(t, n, counts, runtime_form(t), first, last);
 }
 OMP_EXPORT bool GOMP_loop_doacross_start(unsigned n, long* counts, long kind, long chunk, long* first,
                                          long* last, std::uintptr_t* reductions, void** memory) {
-  thread& t = caller();
+  thread& t = called();
   return begin_doacross(t, n, counts, form_of(t, kind & 0x7fffffff, static_cast<std::uint64_t>(chunk)), first,
                         last, reductions, memory);
 }
 OMP_EXPORT bool GOMP_loop_ull_doacross_start(unsigned n, ull* counts, long kind, ull chunk, ull* first,
                                              ull* last, std::uintptr_t* reductions, void** memory) {
-  thread& t = caller();
+  thread& t = called();
   return begin_doacross(t, n, counts, form_of(t, kind & 0x7fffffff, chunk), first, last, reductions, memory);
 }
 

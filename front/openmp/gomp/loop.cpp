@@ -29,6 +29,17 @@ loop_form form_of(const thread& t, long kind, std::uint64_t chunk) noexcept {
   }
 }
 
+void tell_loop(thread& t, const work_share& s) {
+  const tool::work kind = s.kind == schedule::dynamic  ? tool::work::dynamic_loop
+                          : s.kind == schedule::guided ? tool::work::guided_loop
+                                                       : tool::work::static_loop;
+  tool::work_begins(t, kind, s.space.count);
+}
+
+void tell_chunk(thread& t, const work_share& s, const chunk& c) {
+  tool::chunk_begins(t, tool::chunk_of::loop, s.space.first + c.low * s.space.step, c.high - c.low);
+}
+
 } // namespace weft::openmp::gomp
 
 using namespace weft::openmp;
@@ -39,21 +50,21 @@ using ull = unsigned long long;
 #define LOOP_OF_KIND(name, kind, next)                                                                       \
   OMP_EXPORT bool GOMP_loop_##name##_start(long start, long end, long step, long chunk, long* first,         \
                                            long* last) {                                                     \
-    thread& t = caller();                                                                                    \
+    thread& t = called();                                                                                    \
     begin_loop(t, iteration_space::of(start, end, step), {kind, static_cast<std::uint64_t>(chunk)});         \
     return next(t, first, last);                                                                             \
   }                                                                                                          \
   OMP_EXPORT bool GOMP_loop_##name##_next(long* first, long* last) {                                         \
-    return next(caller(), first, last);                                                                      \
+    return next(called(), first, last);                                                                      \
   }                                                                                                          \
   OMP_EXPORT bool GOMP_loop_ull_##name##_start(bool up, ull start, ull end, ull step, ull chunk, ull* first, \
                                                ull* last) {                                                  \
-    thread& t = caller();                                                                                    \
+    thread& t = called();                                                                                    \
     begin_loop(t, iteration_space::of(up, start, end, step), {kind, chunk});                                 \
     return next(t, first, last);                                                                             \
   }                                                                                                          \
   OMP_EXPORT bool GOMP_loop_ull_##name##_next(ull* first, ull* last) {                                       \
-    return next(caller(), first, last);                                                                      \
+    return next(called(), first, last);                                                                      \
   }
 
 LOOP_OF_KIND(static, schedule::fixed, next_chunk)
@@ -67,21 +78,21 @@ LOOP_OF_KIND(ordered_guided, schedule::guided, next_ordered_chunk)
 
 #define RUNTIME_LOOP(name, next)                                                                             \
   OMP_EXPORT bool GOMP_loop_##name##_start(long start, long end, long step, long* first, long* last) {       \
-    thread& t = caller();                                                                                    \
+    thread& t = called();                                                                                    \
     begin_loop(t, iteration_space::of(start, end, step), runtime_form(t));                                   \
     return next(t, first, last);                                                                             \
   }                                                                                                          \
   OMP_EXPORT bool GOMP_loop_##name##_next(long* first, long* last) {                                         \
-    return next(caller(), first, last);                                                                      \
+    return next(called(), first, last);                                                                      \
   }                                                                                                          \
   OMP_EXPORT bool GOMP_loop_ull_##name##_start(bool up, ull start, ull end, ull step, ull* first,            \
                                                ull* last) {                                                  \
-    thread& t = caller();                                                                                    \
+    thread& t = called();                                                                                    \
     begin_loop(t, iteration_space::of(up, start, end, step), runtime_form(t));                               \
     return next(t, first, last);                                                                             \
   }                                                                                                          \
   OMP_EXPORT bool GOMP_loop_ull_##name##_next(ull* first, ull* last) {                                       \
-    return next(caller(), first, last);                                                                      \
+    return next(called(), first, last);                                                                      \
   }
 
 RUNTIME_LOOP(runtime, next_chunk)
@@ -100,6 +111,8 @@ bool begin_with(thread& t, const iteration_space& space, long kind, std::uint64_
                 Value* last, std::uintptr_t* reductions, void** memory, bool ordered) {
   const loop_form f = form_of(t, kind & kind_mask, chunk);
   enter_share_with(t, reductions, memory, [&](work_share& s) { set_up(s, space, f); });
+  if (tool::is_on) [[unlikely]]
+    tell_loop(t, *t.at.share);
   if (first == nullptr)
     return true;
   return ordered ? next_ordered_chunk(t, first, last) : next_chunk(t, first, last);
@@ -109,40 +122,46 @@ bool begin_with(thread& t, const iteration_space& space, long kind, std::uint64_
 
 OMP_EXPORT bool GOMP_loop_start(long start, long end, long step, long kind, long chunk, long* first,
                                 long* last, std::uintptr_t* reductions, void** memory) {
-  return begin_with(caller(), iteration_space::of(start, end, step), kind, static_cast<std::uint64_t>(chunk),
+  return begin_with(called(), iteration_space::of(start, end, step), kind, static_cast<std::uint64_t>(chunk),
                     first, last, reductions, memory, false);
 }
 OMP_EXPORT bool GOMP_loop_ordered_start(long start, long end, long step, long kind, long chunk, long* first,
                                         long* last, std::uintptr_t* reductions, void** memory) {
-  return begin_with(caller(), iteration_space::of(start, end, step), kind, static_cast<std::uint64_t>(chunk),
+  return begin_with(called(), iteration_space::of(start, end, step), kind, static_cast<std::uint64_t>(chunk),
                     first, last, reductions, memory, true);
 }
 OMP_EXPORT bool GOMP_loop_ull_start(bool up, ull start, ull end, ull step, long kind, ull chunk, ull* first,
                                     ull* last, std::uintptr_t* reductions, void** memory) {
-  return begin_with(caller(), iteration_space::of(up, start, end, step), kind, chunk, first, last, reductions,
+  return begin_with(called(), iteration_space::of(up, start, end, step), kind, chunk, first, last, reductions,
                     memory, false);
 }
 OMP_EXPORT bool GOMP_loop_ull_ordered_start(bool up, ull start, ull end, ull step, long kind, ull chunk,
                                             ull* first, ull* last, std::uintptr_t* reductions,
                                             void** memory) {
-  return begin_with(caller(), iteration_space::of(up, start, end, step), kind, chunk, first, last, reductions,
+  return begin_with(called(), iteration_space::of(up, start, end, step), kind, chunk, first, last, reductions,
                     memory, true);
 }
 
 // --- ends ---
 
 OMP_EXPORT void GOMP_loop_end() {
-  static_cast<void>(barrier(caller(), false));
+  static_cast<void>(end_of_share(called(), false)); // SWITCH: may resume on another worker
 }
 OMP_EXPORT bool GOMP_loop_end_cancel() {
-  return barrier(caller(), true);
+  return end_of_share(called(), true); // SWITCH: may resume on another worker
 }
-OMP_EXPORT void GOMP_loop_end_nowait() {}
+OMP_EXPORT void GOMP_loop_end_nowait() {
+  tell_end_of_work();
+}
 
 OMP_EXPORT void GOMP_ordered_start() {
-  await_turn(caller());
+  begin_ordered(called()); // SWITCH: may resume on another worker
 }
-OMP_EXPORT void GOMP_ordered_end() {} // the turn ends with the chunk
+// The turn ends with the chunk.
+OMP_EXPORT void GOMP_ordered_end() {
+  if (tool::is_on) [[unlikely]]
+    end_ordered(called());
+}
 
 // --- a loop that is all of a parallel region ---
 
@@ -150,7 +169,7 @@ namespace {
 
 void parallel_loop(function f, void* data, unsigned threads, const iteration_space& space,
                    const loop_form& form, unsigned flags) {
-  thread& t = caller();
+  thread& t = called();
   work_share& s = take_share(t);
   set_up(s, space, form);
   parallel(t, {.function = f, .data = data, .threads = threads, .bind = bind_of(flags), .share = &s});
@@ -158,7 +177,7 @@ void parallel_loop(function f, void* data, unsigned threads, const iteration_spa
 
 void start_parallel_loop(function f, void* data, unsigned threads, const iteration_space& space,
                          const loop_form& form) {
-  thread& t = caller();
+  thread& t = called();
   work_share& s = take_share(t);
   set_up(s, space, form);
   open_region(t, {.function = f, .data = data, .threads = threads, .share = &s});
@@ -182,7 +201,7 @@ PARALLEL_LOOP(nonmonotonic_guided, schedule::guided)
 #define PARALLEL_RUNTIME_LOOP(name)                                                                          \
   OMP_EXPORT void GOMP_parallel_loop_##name(function f, void* data, unsigned threads, long start, long end,  \
                                             long step, unsigned flags) {                                     \
-    parallel_loop(f, data, threads, iteration_space::of(start, end, step), runtime_form(caller()), flags);   \
+    parallel_loop(f, data, threads, iteration_space::of(start, end, step), runtime_form(called()), flags);   \
   }
 
 PARALLEL_RUNTIME_LOOP(runtime)
@@ -202,5 +221,5 @@ PARALLEL_LOOP_START(guided, schedule::guided)
 
 OMP_EXPORT void GOMP_parallel_loop_runtime_start(function f, void* data, unsigned threads, long start,
                                                  long end, long step) {
-  start_parallel_loop(f, data, threads, iteration_space::of(start, end, step), runtime_form(caller()));
+  start_parallel_loop(f, data, threads, iteration_space::of(start, end, step), runtime_form(called()));
 }

@@ -158,7 +158,7 @@ OMP_EXPORT void GOMP_task_reduction_remap(std::size_t number, std::size_t origin
 }
 
 OMP_EXPORT void GOMP_workshare_task_reduction_unregister(bool cancelled) {
-  thread& t = caller();
+  thread& t = called();
   word* const data = t.current->group->reductions;
   end_group(t);
   if (t.at.number == 0)

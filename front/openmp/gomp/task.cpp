@@ -30,32 +30,34 @@ enum task_flag : unsigned {
 
 OMP_EXPORT void GOMP_task(function f, void* data, void (*copy)(void*, void*), long size, long alignment,
                           bool if_clause, unsigned flags, void** depend, int priority, void** detach) {
-  make_task(caller(), {.function = f,
+  make_task(called(), {.function = f,
                        .data = data,
                        .copy = copy,
                        .size = static_cast<std::size_t>(size),
                        .alignment = static_cast<std::size_t>(std::max(alignment, 1L)),
                        .undeferred = !if_clause,
                        .is_final = (flags & final_task) != 0,
+                       .is_untied = (flags & untied) != 0,
+                       .is_mergeable = (flags & mergeable) != 0,
                        .priority = (flags & has_priority) != 0 ? priority : 0,
                        .depend = (flags & has_depend) != 0 ? depend : nullptr,
                        .detach = (flags & has_detach) != 0 ? detach : nullptr});
 }
 
 OMP_EXPORT void GOMP_taskwait() {
-  wait_for_children(caller());
+  wait_for_children(called());
 }
 OMP_EXPORT void GOMP_taskwait_depend(void** depend) {
-  wait_for_children(caller(), depend);
+  wait_for_children(called(), depend);
 }
 OMP_EXPORT void GOMP_taskyield() {
-  yield_to_tasks(caller());
+  yield_to_tasks(called());
 }
 OMP_EXPORT void GOMP_taskgroup_start() {
-  begin_group(caller());
+  begin_group(called());
 }
 OMP_EXPORT void GOMP_taskgroup_end() {
-  thread& t = caller();
+  thread& t = called();
   if (t.current->group == nullptr)
     return;
   end_group(t);
@@ -115,7 +117,7 @@ void make_loop_tasks(thread& t, task_request wanted, const iteration_space& spac
 }
 
 template <class Value>
-void taskloop(function f, void* data, void (*copy)(void*, void*), long size, long alignment, unsigned flags,
+void taskloop(thread& t, function f, void* data, void (*copy)(void*, void*), long size, long alignment, unsigned flags,
               unsigned long wanted, int priority, const iteration_space& space);
 
 } // namespace
@@ -125,9 +127,8 @@ OMP_EXPORT void GOMP_taskgroup_reduction_register(std::uintptr_t* data);
 namespace {
 
 template <class Value>
-void taskloop(function f, void* data, void (*copy)(void*, void*), long size, long alignment, unsigned flags,
+void taskloop(thread& t, function f, void* data, void (*copy)(void*, void*), long size, long alignment, unsigned flags,
               unsigned long wanted, int priority, const iteration_space& space) {
-  thread& t = caller();
   if (t.at.team->cancelled.load_relaxed()) // a hint
     return;
   // Reductions that the data's third word describes are of the group that the loop itself is.
@@ -141,6 +142,9 @@ void taskloop(function f, void* data, void (*copy)(void*, void*), long size, lon
     };
     GOMP_taskgroup_reduction_register(static_cast<with_reductions*>(data)->reductions);
   }
+  const void* const from = t.told.called.from;
+  if (tool::is_on) [[unlikely]]
+    tool::work_begins(t, tool::work::taskloop, space.count);
   if (space.count != 0) {
     const task_request r{.function = f,
                          .data = data,
@@ -149,8 +153,14 @@ void taskloop(function f, void* data, void (*copy)(void*, void*), long size, lon
                          .alignment = static_cast<std::size_t>(std::max(alignment, 1L)),
                          .undeferred = (flags & if_true) == 0,
                          .is_final = (flags & final_task) != 0,
+                         .is_untied = (flags & untied) != 0,
+                         .is_mergeable = (flags & mergeable) != 0,
                          .priority = (flags & has_priority) != 0 ? priority : 0};
     make_loop_tasks<Value>(t, r, space, parts_of<Value>(t, space.count, wanted, flags));
+  }
+  if (tool::is_on) [[unlikely]] {
+    t.told.called.from = from; // parts may have run at once
+    tool::work_ends(t);
   }
   if (has_group)
     end_group(t);
@@ -161,12 +171,12 @@ void taskloop(function f, void* data, void (*copy)(void*, void*), long size, lon
 OMP_EXPORT void GOMP_taskloop(function f, void* data, void (*copy)(void*, void*), long size, long alignment,
                               unsigned flags, unsigned long wanted, int priority, long start, long end,
                               long step) {
-  taskloop<long>(f, data, copy, size, alignment, flags, wanted, priority,
+  taskloop<long>(called(), f, data, copy, size, alignment, flags, wanted, priority,
                  iteration_space::of(start, end, step));
 }
 OMP_EXPORT void GOMP_taskloop_ull(function f, void* data, void (*copy)(void*, void*), long size,
                                   long alignment, unsigned flags, unsigned long wanted, int priority,
                                   ull start, ull end, ull step) {
-  taskloop<ull>(f, data, copy, size, alignment, flags, wanted, priority,
+  taskloop<ull>(called(), f, data, copy, size, alignment, flags, wanted, priority,
                 iteration_space::of((flags & going_up) != 0, start, end, step));
 }
