@@ -300,6 +300,7 @@ namespace {
   const bool is_dropped = is_cancelled(k);
   if (is_dropped)
     tool::discards(t, k, k.team->cancelled.load_relaxed());
+  const tool::in_call in_runtime(t); // `before` is, if it does not wait already
   tool::task_begins(t, before, k, __builtin_frame_address(0));
   t.current = &k;
   if (!is_dropped)
@@ -518,7 +519,12 @@ void wait_for_children(thread& t, void** depend) {
 }
 
 void yield_to_tasks(thread& t) {
-  if (t.at.team->queued.load_relaxed() != 0 && run_one(t, t.current))
+  if (tool::is_on) [[unlikely]]
+    t.told.leaves = tool::status::yield;
+  const bool some = t.at.team->queued.load_relaxed() != 0 && run_one(t, t.current); // SWITCH: may resume
+  if (tool::is_on) [[unlikely]]
+    t.told.leaves = tool::status::switched;
+  if (some)
     return;
   let_others_run();
 }

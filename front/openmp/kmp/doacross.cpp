@@ -63,19 +63,25 @@ KMP_EXPORT void __kmpc_doacross_init(ident*, int, int dimensions, const bounds* 
   loop->across = t.at.share->across; // lives on when the thread goes on to the loop's own share
   t.across = std::move(loop);
 }
-KMP_EXPORT void __kmpc_doacross_wait(ident*, int, const std::int64_t* values) {
-  thread& t = caller();
+KMP_EXPORT void __kmpc_doacross_wait(ident* at, int, const std::int64_t* values) {
+  thread& t = called_by(at);
   const open_loop& loop = loop_of(t);
   std::vector<std::uint64_t> numbers;
-  if (loop.numbers(values, numbers))
-    await_doacross(t, *loop.across, numbers.data()); // SWITCH: may resume on another worker
+  if (!loop.numbers(values, numbers))
+    return;
+  await_doacross(t, *loop.across, numbers.data()); // SWITCH: may resume on another worker
+  if (tool::is_on) [[unlikely]]
+    tool::iteration(t, values, static_cast<int>(loop.of.size()), tool::sink);
 }
-KMP_EXPORT void __kmpc_doacross_post(ident*, int, const std::int64_t* values) {
-  thread& t = caller();
+KMP_EXPORT void __kmpc_doacross_post(ident* at, int, const std::int64_t* values) {
+  thread& t = called_by(at);
   const open_loop& loop = loop_of(t);
   std::vector<std::uint64_t> numbers;
-  if (loop.numbers(values, numbers))
-    post_doacross(t, *loop.across, numbers.data());
+  if (!loop.numbers(values, numbers))
+    return;
+  if (tool::is_on) [[unlikely]]
+    tool::iteration(t, values, static_cast<int>(loop.of.size()), tool::source);
+  post_doacross(t, *loop.across, numbers.data());
 }
 KMP_EXPORT void __kmpc_doacross_fini(ident*, int) {
   caller().across.reset();

@@ -49,6 +49,8 @@ kmp_task* kmp_task_of(const task& k) noexcept {
 }
 
 void run_routine(void* data) {
+  if (tool::is_on) [[unlikely]]
+    tool::exits_from(*self, __builtin_frame_address(0));
   auto* const p = static_cast<prefix*>(data);
   auto* const k = reinterpret_cast<kmp_task*>(p + 1);
   const int id = caller().id;
@@ -56,6 +58,7 @@ void run_routine(void* data) {
     k->function(id, k);
   if (p->has_destructors && k->destructors != nullptr)
     k->destructors(id, k);
+  __asm__ volatile(""); // no jump in place of a call: this frame stays below the program's
 }
 
 kmp_task* allocate(thread& t, std::int32_t flags, std::size_t bytes, std::size_t shared, routine function) {
@@ -116,7 +119,7 @@ tool::dependence as_told(const depend_info& d) noexcept {
   const bool is_all = (d.flags & 0x80) != 0 || d.address == all_memory;
   if (is_all) {
     told.variable.pointer = nullptr;
-    told.type = (d.flags & 1) != 0 || d.flags == 0x80 ? tool::all_memory_inout : tool::all_memory_out;
+    told.type = tool::all_memory_out;
   } else if ((d.flags & 3) == 3) {
     told.type = tool::reads_and_writes;
   } else if ((d.flags & 2) != 0) {

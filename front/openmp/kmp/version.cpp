@@ -25,7 +25,6 @@
 #define ON_LOCK(name) AGAIN(void, name, (void* lock), (lock))
 
 GET(get_thread_num);
-GET(get_num_threads);
 GET(in_parallel);
 GET(get_level);
 GET(get_active_level);
@@ -96,8 +95,10 @@ AGAIN(void*, realloc, (void* block, std::size_t bytes, std::uintptr_t allocator,
       (block, bytes, allocator, from));
 AGAIN(void, free, (void* block, std::uintptr_t allocator), (block, allocator));
 
-// --- what LLVM's omp.h calls in C, where the Fortran functions have these names ---
+// --- what differs, and what LLVM's omp.h calls in C, where the Fortran functions have these names ---
 
+// Programs for LLVM's runtime begin with this call if a tool is to know them from the start.
+OTHER(int, get_num_threads, (), return static_cast<int>(weft::openmp::caller().at.team->size));
 // Where nobody has said anything it is static, and only what was asked for is monotonic.
 OTHER(void, get_schedule, (unsigned* kind, int* chunk), {
   const weft::openmp::icvs& icv = weft::openmp::caller().current->icv;

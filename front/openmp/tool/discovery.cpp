@@ -92,7 +92,7 @@ started* start_from_library(const char* path, search_log& log) {
     log.say("Success.\nTool was started and is using the OMPT interface.\n");
     return s;
   } else {
-    log.say("Found but not using the OMPT interface.\n");
+    log.say("Found but not using the OMPT interface.\nContinuing search...\n");
   }
   ::dlclose(library);
   return nullptr;
@@ -107,7 +107,6 @@ started* start_from_list(std::string_view list, search_log& log) {
       continue;
     if (started* const s = start_from_library(path.c_str(), log))
       return s;
-    log.say("Continuing search...\n");
   }
   return nullptr;
 }

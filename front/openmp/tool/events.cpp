@@ -4,6 +4,7 @@
 #include "front/openmp/tool/discovery.hpp"
 
 #include <utility>
+#include <vector>
 
 namespace weft::openmp::tool {
 namespace {
@@ -19,21 +20,6 @@ word* nothing() noexcept {
 team& team_of(const thread& t) noexcept {
   return *t.at.team;
 }
-
-// From the call to its return the program's task stands in the runtime.
-class in_runtime {
- public:
-  explicit in_runtime(thread& t) : of_(*t.current), before_(of_.told.frame.enter) {
-    of_.told.frame.enter.pointer = t.told.called.stack;
-  }
-  ~in_runtime() { of_.told.frame.enter = before_; }
-  in_runtime(const in_runtime&) = delete;
-  in_runtime& operator=(const in_runtime&) = delete;
-
- private:
-  task& of_;
-  const word before_;
-};
 
 state state_of(sync kind) noexcept {
   switch (kind) {
@@ -74,6 +60,15 @@ std::uint64_t id_of(const void* what) noexcept {
 }
 
 } // namespace
+
+in_call::in_call(thread& t) noexcept : of_(*t.current), before_(of_.told.frame.enter) {
+  if (before_.pointer == nullptr && of_.told.frame.exit.pointer != nullptr)
+    of_.told.frame.enter.pointer = t.told.called.stack;
+}
+
+in_call::~in_call() {
+  of_.told.frame.enter = before_;
+}
 
 // --- threads ---
 
@@ -119,7 +114,7 @@ void region_begins(thread& t, team& in, const region& r, unsigned wanted) {
     of_task& of = in.members[i].implicit.told;
     of.data.value = 0;
     of.frame = {};
-    of.flags = implicit_task;
+    of.flags = implicit_task | (in.size == 1 ? undeferred_task : 0U);
     of.preempted = nullptr;
     of.share = work::none;
   }
@@ -187,7 +182,7 @@ waiting::~waiting() {
 }
 
 void group_begins(thread& t) {
-  const in_runtime here(t);
+  const in_call here(t);
   tell(event::sync_region, sync::group, endpoint::begin, &team_of(t).told.data, &t.current->told.data,
        t.told.called.from);
 }
@@ -259,7 +254,7 @@ void masked(thread& t, bool begins) {
 // --- tasks ---
 
 void task_is_made(thread& t, task& k, unsigned flags, bool has_dependences) {
-  const in_runtime here(t);
+  const in_call here(t);
   k.told.flags |= explicit_task | flags | (k.is_final ? final_task : 0U);
   const frame* const where = &t.current->told.frame;
   tell(event::task_create, &t.current->told.data, where, &k.told.data, static_cast<int>(k.told.flags),
@@ -270,13 +265,20 @@ void has_dependences(task& k, const dependence* list, int count) {
   tell(event::dependences, &k.told.data, list, count);
 }
 
+void iteration(thread& t, const std::int64_t* values, int count, dependence_type type) {
+  std::vector<dependence> list;
+  for (int i = 0; i < count; ++i)
+    list.push_back({{static_cast<std::uint64_t>(values[i])}, type});
+  has_dependences(*t.current, list.data(), count);
+}
+
 void depends(task& first, task& second) {
   tell(event::task_dependence, &first.told.data, &second.told.data);
 }
 
 void task_begins(thread& t, task& before, task& k, void* frame) {
   k.told.preempted = &before;
-  tell(event::task_schedule, &before.told.data, status::switched, &k.told.data);
+  tell(event::task_schedule, &before.told.data, std::exchange(t.told.leaves, status::switched), &k.told.data);
   k.told.frame.exit.pointer = frame;
   t.told.state = at_work(t);
   if (k.told.iterations != 0)
@@ -381,7 +383,7 @@ int control(thread& t, int command, int modifier, void* argument) {
   const auto f = reinterpret_cast<control_function>(listener_of(event::control_tool));
   if (f == nullptr)
     return not_listening;
-  const in_runtime here(t);
+  const in_call here(t);
   return f(static_cast<std::uint64_t>(command), static_cast<std::uint64_t>(modifier), argument,
            t.told.called.from);
 }

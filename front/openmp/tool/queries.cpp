@@ -151,7 +151,7 @@ int get_num_procs() {
   return static_cast<int>(processors());
 }
 int get_proc_id() {
-  return ::sched_getcpu();
+  return self != nullptr ? ::sched_getcpu() : -1;
 }
 int get_num_places() {
   return static_cast<int>(places().size());

@@ -20,7 +20,7 @@ enum class cancellation : std::uint8_t;
 namespace tool {
 
 /// There is a tool. *Ownership*: the first thread that the runtime meets; it never changes after that.
-extern constinit bool is_on;
+[[gnu::visibility("hidden")]] extern constinit bool is_on;
 
 /// A word of the tool's own: ompt_data_t.
 union word {
@@ -154,6 +154,7 @@ struct of_thread {
   word data{0};
   openmp::tool::state state = state::undefined;
   std::uint64_t waits_for = 0;
+  status leaves = status::switched; // why it goes on with another task next
   call called;
 };
 struct of_task {
@@ -176,6 +177,19 @@ struct of_team {
   work share = work::none; // that all members begin with
   std::uint64_t share_count = 0;
   door::atomic<std::uint32_t> left{0}; // members that have told their end
+};
+
+/// From a call of the program's to its return its task stands in the runtime.
+class in_call {
+ public:
+  explicit in_call(thread& t) noexcept;
+  ~in_call();
+  in_call(const in_call&) = delete;
+  in_call& operator=(const in_call&) = delete;
+
+ private:
+  task& of_;
+  const word before_;
 };
 
 /// For each function that programs call, before anything that is told: notes where it was called.
@@ -239,6 +253,8 @@ void masked(thread& t, bool begins);
 /// `flags`: of task_flag, beside the task's own.
 void task_is_made(thread& t, task& k, unsigned flags, bool has_dependences);
 void has_dependences(task& k, const dependence* list, int count);
+/// An iteration of a doacross loop, by its numbers: posted, or waited for.
+void iteration(thread& t, const std::int64_t* values, int count, dependence_type type);
 void depends(task& first, task& second);
 /// The caller goes on with `k`, in whose place `before` was. It is not t.current yet; `frame`: as above.
 void task_begins(thread& t, task& before, task& k, void* frame);
