@@ -29,6 +29,8 @@ void post(const Value* numbers) {
   thread& t = called();
   const doacross& d = *t.at.share->across;
   const std::vector<std::uint64_t> list(numbers, numbers + d.dimensions);
+  if (tool::is_on) [[unlikely]]
+    tool::iteration(t, list.data(), d.dimensions, tool::source);
   post_doacross(t, d, list.data());
 }
 
@@ -39,7 +41,9 @@ void wait_for(Value first, va_list rest) {
   std::vector<std::uint64_t> list{static_cast<std::uint64_t>(first)};
   while (list.size() < d.dimensions)
     list.push_back(static_cast<std::uint64_t>(va_arg(rest, Value)));
-  await_doacross(t, d, list.data());
+  await_doacross(t, d, list.data()); // SWITCH: may resume on another worker
+  if (tool::is_on) [[unlikely]]
+    tool::iteration(t, list.data(), d.dimensions, tool::sink);
 }
 
 } // namespace

@@ -49,6 +49,13 @@ open_loop& loop_of(thread& t) noexcept {
   return static_cast<open_loop&>(*t.across);
 }
 
+// A tool gets the values of the variables.
+void tell_iteration(thread& t, const open_loop& loop, const std::int64_t* values,
+                    tool::dependence_type type) {
+  const std::vector<std::uint64_t> list(values, values + loop.of.size());
+  tool::iteration(t, list.data(), list.size(), type);
+}
+
 } // namespace
 
 KMP_EXPORT void __kmpc_doacross_init(ident*, int, int dimensions, const bounds* of) {
@@ -71,7 +78,7 @@ KMP_EXPORT void __kmpc_doacross_wait(ident* at, int, const std::int64_t* values)
     return;
   await_doacross(t, *loop.across, numbers.data()); // SWITCH: may resume on another worker
   if (tool::is_on) [[unlikely]]
-    tool::iteration(t, values, static_cast<int>(loop.of.size()), tool::sink);
+    tell_iteration(t, loop, values, tool::sink);
 }
 KMP_EXPORT void __kmpc_doacross_post(ident* at, int, const std::int64_t* values) {
   thread& t = called_by(at);
@@ -80,7 +87,7 @@ KMP_EXPORT void __kmpc_doacross_post(ident* at, int, const std::int64_t* values)
   if (!loop.numbers(values, numbers))
     return;
   if (tool::is_on) [[unlikely]]
-    tool::iteration(t, values, static_cast<int>(loop.of.size()), tool::source);
+    tell_iteration(t, loop, values, tool::source);
   post_doacross(t, *loop.across, numbers.data());
 }
 KMP_EXPORT void __kmpc_doacross_fini(ident*, int) {

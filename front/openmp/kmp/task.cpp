@@ -268,7 +268,8 @@ KMP_EXPORT void __kmpc_omp_task_begin_if0(ident* at, int, void* made) {
     task& before = *t.current;
     tool::task_is_made(t, k, tool::undeferred_task, false);
     before.told.frame.enter.pointer = t.told.called.stack; // until its end
-    tool::task_begins(t, before, k, t.told.called.stack);
+    // The program's function calls the task's: its frame, as far as the compiler keeps it.
+    tool::task_begins(t, before, k, *static_cast<void**>(__builtin_frame_address(0)));
   }
   t.current = &k;
 }

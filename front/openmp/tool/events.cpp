@@ -157,11 +157,20 @@ void exits_from(thread& t, void* frame) noexcept {
 
 // --- waits ---
 
+namespace {
+
+// At the end of a region its master has been called, and the others have not.
+const void* origin_of(const thread& t, sync kind) noexcept {
+  if (kind != sync::end_of_region)
+    return t.told.called.from;
+  return t.at.number == 0 ? team_of(t).told.from : nullptr;
+}
+
+} // namespace
+
 // The task has left the program's code at the end of its region; elsewhere it is in a call.
 waiting::waiting(thread& t, sync kind)
-    : t_(t), waits_(*t.current), kind_(kind),
-      from_(kind == sync::end_of_region && t.at.number != 0 ? nullptr : t.told.called.from),
-      before_(t.told.state) {
+    : t_(t), waits_(*t.current), kind_(kind), from_(origin_of(t, kind)), before_(t.told.state) {
   if (kind == sync::end_of_region)
     waits_.told.frame.exit.pointer = nullptr;
   else
@@ -265,11 +274,11 @@ void has_dependences(task& k, const dependence* list, int count) {
   tell(event::dependences, &k.told.data, list, count);
 }
 
-void iteration(thread& t, const std::int64_t* values, int count, dependence_type type) {
+void iteration(thread& t, const std::uint64_t* values, std::size_t count, dependence_type type) {
   std::vector<dependence> list;
-  for (int i = 0; i < count; ++i)
-    list.push_back({{static_cast<std::uint64_t>(values[i])}, type});
-  has_dependences(*t.current, list.data(), count);
+  for (std::size_t i = 0; i < count; ++i)
+    list.push_back({{values[i]}, type});
+  has_dependences(*t.current, list.data(), static_cast<int>(count));
 }
 
 void depends(task& first, task& second) {

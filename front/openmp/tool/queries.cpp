@@ -62,22 +62,30 @@ int get_callback(int which, function* f) {
 
 // --- where the caller is ---
 
+// Null: a thread that the runtime has not met, or there is no tool any more or yet.
+thread* known() noexcept {
+  return is_on ? self : nullptr;
+}
+
 word* get_thread_data() {
-  return self != nullptr ? &self->told.data : nullptr;
+  thread* const t = known();
+  return t != nullptr ? &t->told.data : nullptr;
 }
 
 int get_state(std::uint64_t* wait_id) {
-  if (self == nullptr)
-    return static_cast<int>(state::undefined);
+  const thread* const t = known();
+  if (t == nullptr)
+    return static_cast<int>(state::serial);
   if (wait_id != nullptr)
-    *wait_id = self->told.waits_for;
-  return static_cast<int>(self->told.state);
+    *wait_id = t->told.waits_for;
+  return static_cast<int>(t->told.state);
 }
 
 int get_parallel_info(int level, word** data, int* size) {
-  if (self == nullptr || level < 0)
+  const thread* const t = known();
+  if (t == nullptr || level < 0)
     return 0;
-  team* in = self->at.team;
+  team* in = t->at.team;
   for (; level > 0 && in != nullptr; --level)
     in = in->outer.team;
   if (in == nullptr)
@@ -111,9 +119,10 @@ place_of_task ancestor(const thread& t, int level) noexcept {
 }
 
 int get_task_info(int level, int* flags, word** data, frame** where, word** of_team, int* number) {
-  if (self == nullptr || level < 0)
+  const thread* const t = known();
+  if (t == nullptr || level < 0)
     return 0;
-  const place_of_task p = ancestor(*self, level);
+  const place_of_task p = ancestor(*t, level);
   if (p.at == nullptr || p.in == nullptr)
     return 0;
   if (flags != nullptr)
@@ -131,9 +140,10 @@ int get_task_info(int level, int* flags, word** data, frame** where, word** of_t
 
 // The data that an explicit task has got with it: one block.
 int get_task_memory(void** address, std::size_t* size, int block) {
-  if (self == nullptr || block != 0)
+  const thread* const t = known();
+  if (t == nullptr || block != 0)
     return 0;
-  const task& k = *self->current;
+  const task& k = *t->current;
   const bool has = k.is_explicit && k.told.bytes != 0;
   *address = has ? k.data : nullptr;
   *size = has ? k.told.bytes : 0;
@@ -151,7 +161,7 @@ int get_num_procs() {
   return static_cast<int>(processors());
 }
 int get_proc_id() {
-  return self != nullptr ? ::sched_getcpu() : -1;
+  return known() != nullptr ? ::sched_getcpu() : -1;
 }
 int get_num_places() {
   return static_cast<int>(places().size());
@@ -165,12 +175,14 @@ int get_place_proc_ids(int number, int room, int* ids) {
   return static_cast<int>(p.size());
 }
 int get_place_num() {
-  return self == nullptr ? -1 : static_cast<int>(self->at.place) - 1;
+  const thread* const t = known();
+  return t == nullptr ? -1 : static_cast<int>(t->at.place) - 1;
 }
 int get_partition_place_nums(int room, int* numbers) {
-  if (self == nullptr || places().empty())
+  const thread* const t = known();
+  if (t == nullptr || places().empty())
     return 0;
-  const position& p = self->at;
+  const position& p = t->at;
   for (unsigned i = 0; i < p.place_count && i < static_cast<unsigned>(std::max(room, 0)); ++i)
     numbers[i] = static_cast<int>(p.first_place + i);
   return static_cast<int>(p.place_count);

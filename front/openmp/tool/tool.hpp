@@ -254,7 +254,7 @@ void masked(thread& t, bool begins);
 void task_is_made(thread& t, task& k, unsigned flags, bool has_dependences);
 void has_dependences(task& k, const dependence* list, int count);
 /// An iteration of a doacross loop, by its numbers: posted, or waited for.
-void iteration(thread& t, const std::int64_t* values, int count, dependence_type type);
+void iteration(thread& t, const std::uint64_t* values, std::size_t count, dependence_type type);
 void depends(task& first, task& second);
 /// The caller goes on with `k`, in whose place `before` was. It is not t.current yet; `frame`: as above.
 void task_begins(thread& t, task& before, task& k, void* frame);
