@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <system_error>
 #include <utility>
@@ -51,6 +52,28 @@ class preemptible_runner final : public runner {
   door::descriptor& unit_;
 };
 
+// Under ThreadSanitizer, which keeps what it knows of a thread in a variable of each kernel thread, all
+// members are kernel threads, and the program's functions make them: this library's own calls would go past
+// the sanitizer's (weft/os/libc_itself.cpp).
+struct functions_of_pthreads {
+  decltype(&::pthread_create) create = &::pthread_create;
+  decltype(&::pthread_join) join = &::pthread_join;
+  bool watched = false;
+};
+
+const functions_of_pthreads& pthreads() noexcept {
+  static const functions_of_pthreads found = [] {
+    functions_of_pthreads f;
+    f.watched = ::dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr;
+    if (f.watched) {
+      f.create = reinterpret_cast<decltype(f.create)>(::dlsym(RTLD_DEFAULT, "pthread_create"));
+      f.join = reinterpret_cast<decltype(f.join)>(::dlsym(RTLD_DEFAULT, "pthread_join"));
+    }
+    return f;
+  }();
+  return found;
+}
+
 // Where the machine cannot preempt, and beyond as many blocks as the process may have.
 class kernel_runner final : public runner {
  public:
@@ -58,7 +81,7 @@ class kernel_runner final : public runner {
     pthread_attr_t a;
     ::pthread_attr_init(&a);
     ::pthread_attr_setstacksize(&a, stack_bytes());
-    const int why = ::pthread_create(&thread_, &a, &begin, static_cast<runner*>(this));
+    const int why = pthreads().create(&thread_, &a, &begin, static_cast<runner*>(this));
     ::pthread_attr_destroy(&a);
     if (why != 0)
       throw std::system_error(why, std::generic_category());
@@ -69,12 +92,14 @@ class kernel_runner final : public runner {
     live(r);
     return nullptr;
   }
-  void join() noexcept override { ::pthread_join(thread_, nullptr); }
+  void join() noexcept override { pthreads().join(thread_, nullptr); }
   pthread_t thread_{};
 };
 
 std::unique_ptr<runner> make_runner(unsigned number, bool pinned) {
   const errno_kept as_it_was;
+  if (pthreads().watched)
+    return std::make_unique<kernel_runner>();
   if (pinned)
     return std::make_unique<pinned_runner>(engine::of_process().pinned_pool(number));
   if (can_preempt(preemption::bound_tls)) {
