@@ -245,7 +245,8 @@ task* task_deque::steal(const task* ancestor, task_deque& thiefs, unsigned& more
 task& new_task(thread& t, const task_request& wanted) {
   const std::size_t at = round_up(sizeof(task), std::max(wanted.alignment, alignof(task)));
   const std::size_t bytes = at + wanted.size;
-  const bool is_large = bytes > cell_bytes || wanted.alignment > alignof(task);
+  // A race detector knows what malloc() gives; a cell has been another task's, which it cannot know.
+  const bool is_large = bytes > cell_bytes || wanted.alignment > alignof(task) || tool::is_on;
   void* memory = nullptr;
   if (!is_large && t.spare_tasks.empty())
     take_returned_cells(t);
