@@ -60,7 +60,7 @@ iteration_space sections(unsigned count) noexcept {
 
 OMP_EXPORT unsigned GOMP_sections_start(unsigned count) {
   thread& t = called();
-  begin_loop(t, sections(count), one_by_one);
+  enter_share(t, [&](work_share& s) { set_up(s, sections(count), one_by_one); });
   tell_sections(t, count);
   return next_section(t);
 }
