@@ -259,6 +259,8 @@ task& new_task(thread& t, const task_request& wanted) {
   }
   task& parent = *t.current;
   task& k = *::new (memory) task(&parent);
+  if (tool::is_on) [[unlikely]]
+    k.told.renew(tool::explicit_task);
   k.owner = is_large ? nullptr : &t;
   k.is_explicit = true;
   k.function = wanted.function;
@@ -296,7 +298,7 @@ void make_ready(thread& t, task& k) {
 namespace {
 
 // Who has told that the task's function has ended is the last one that the event may wait for.
-[[gnu::noinline]] void execute_and_tell(thread& t, task& k) {
+[[gnu::noinline, gnu::cold]] void execute_and_tell(thread& t, task& k) {
   task& before = *t.current;
   const bool is_dropped = is_cancelled(k);
   if (is_dropped)
@@ -375,7 +377,7 @@ void copy_data(task& k, const task_request& wanted) {
   }
 }
 
-void tell_made(thread& t, task& k, const task_request& wanted, bool may_wait) {
+[[gnu::noinline, gnu::cold]] void tell_made(thread& t, task& k, const task_request& wanted, bool may_wait) {
   k.told.bytes = wanted.size;
   const unsigned flags =
       (may_wait ? 0U : tool::undeferred_task) | (wanted.is_untied ? tool::untied_task : 0U) |
@@ -504,13 +506,17 @@ void await_children(thread& t) {
   await(t, helping::descendants, [&children] { return children.load_acquire() == 0; }); // SWITCH: may resume
 }
 
+[[gnu::noinline, gnu::cold]] void await_children_and_tell(thread& t) {
+  const tool::waiting told(t, tool::sync::wait_for_children);
+  await_children(t); // SWITCH: may resume on another worker
+}
+
 } // namespace
 
 void wait_for_children(thread& t) {
-  if (!tool::is_on) [[likely]]
-    return await_children(t); // SWITCH: may resume on another worker
-  const tool::waiting told(t, tool::sync::wait_for_children);
-  await_children(t); // SWITCH: may resume on another worker
+  if (tool::is_on) [[unlikely]]
+    return await_children_and_tell(t); // SWITCH: may resume on another worker
+  await_children(t);                   // SWITCH: may resume on another worker
 }
 
 void wait_for_children(thread& t, void** depend) {
@@ -546,16 +552,19 @@ void await_group(thread& t, const task_group& g) {
     await(t, helping::descendants, [&g] { return g.pending.load_acquire() == 0; }); // SWITCH: may resume
 }
 
+[[gnu::noinline, gnu::cold]] void await_group_and_tell(thread& t, const task_group& g) {
+  const tool::waiting told(t, tool::sync::group);
+  await_group(t, g); // SWITCH: may resume on another worker
+}
+
 } // namespace
 
 void end_group(thread& t) {
   task_group& g = *t.current->group;
-  if (!tool::is_on) [[likely]] {
+  if (tool::is_on) [[unlikely]]
+    await_group_and_tell(t, g); // SWITCH: may resume on another worker
+  else
     await_group(t, g); // SWITCH: may resume on another worker
-  } else {
-    const tool::waiting told(t, tool::sync::group);
-    await_group(t, g); // SWITCH: may resume on another worker
-  }
   t.current->group = g.outer;
   delete &g;
 }

@@ -278,7 +278,7 @@ void await_members(thread& t, team& in) {
 }
 
 // Members are in their last barrier, each on a stack of its own. It ends for all of them before the region.
-void end_and_tell(thread& t, team& in) {
+[[gnu::noinline, gnu::cold]] void end_and_tell(thread& t, team& in) {
   const unsigned others = in.size - 1;
   if (others == 0) {
     await_members(t, in); // SWITCH: may resume on another worker
@@ -366,7 +366,7 @@ void count_finished(team& in) noexcept {
 
 namespace {
 
-bool wait_in_barrier(thread& t, bool may_cancel) {
+[[gnu::always_inline]] inline bool wait_in_barrier(thread& t, bool may_cancel) {
   team& in = *t.at.team;
   if (may_cancel && in.cancelled.load_relaxed()) // a hint: who misses it finds it below
     return true;
@@ -394,11 +394,19 @@ bool wait_in_barrier(thread& t, bool may_cancel) {
 
 } // namespace
 
-bool barrier(thread& t, bool may_cancel) {
-  if (!tool::is_on) [[likely]]
-    return wait_in_barrier(t, may_cancel); // SWITCH: may resume on another worker
+namespace {
+
+[[gnu::noinline, gnu::cold]] bool barrier_and_tell(thread& t, bool may_cancel) {
   const tool::waiting told(t, t.told.called.barrier);
   return wait_in_barrier(t, may_cancel); // SWITCH: may resume on another worker
+}
+
+} // namespace
+
+bool barrier(thread& t, bool may_cancel) {
+  if (tool::is_on) [[unlikely]]
+    return barrier_and_tell(t, may_cancel); // SWITCH: may resume on another worker
+  return wait_in_barrier(t, may_cancel);    // SWITCH: may resume on another worker
 }
 
 // --- leagues ---

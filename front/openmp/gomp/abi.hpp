@@ -48,8 +48,8 @@ inline void set_up(work_share& s, const iteration_space& space, const loop_form&
 }
 
 /// A chunk, or that a thread has begun a loop, to a tool.
-void tell_chunk(thread& t, const work_share& s, const chunk& c);
-void tell_loop(thread& t, const work_share& s);
+[[gnu::cold]] void tell_chunk(thread& t, const work_share& s, const chunk& c);
+[[gnu::cold]] void tell_loop(thread& t, const work_share& s);
 
 /// The end of a work share: with a barrier, or without. True: as barrier().
 [[nodiscard]] inline bool end_of_share(thread& t, bool may_cancel) {

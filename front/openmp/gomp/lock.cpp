@@ -40,19 +40,41 @@ bool try_take(door::lock_word& lock) noexcept {
 
 namespace {
 
-// What a tool hears of is the lock by its address.
-[[gnu::always_inline]] inline void take_as(tool::mutex kind, door::lock_word& lock) {
-  if (!tool::is_on) [[likely]]
-    return take(lock); // SWITCH: may resume on another worker
-  thread& t = gomp::called();
+// What a tool hears of is the lock by its address. `from` and `stack`: of the program's call.
+thread& called_from(const void* from, void* stack) {
+  thread& t = caller();
+  t.told.called = {from, stack, tool::sync::implementation_barrier};
+  return t;
+}
+[[gnu::noinline, gnu::cold]] void take_and_tell(tool::mutex kind, door::lock_word& lock, const void* from,
+                                                void* stack) {
+  thread& t = called_from(from, stack);
   tool::acquires(t, kind, &lock);
   take(lock); // SWITCH: may resume on another worker
   tool::acquired(t, kind, &lock);
 }
 // Before it is free: the next one's taking comes after this.
+[[gnu::noinline, gnu::cold]] void release_and_tell(tool::mutex kind, door::lock_word& lock, const void* from,
+                                                   void* stack) {
+  tool::released(called_from(from, stack), kind, &lock);
+  lock.release();
+}
+[[gnu::noinline, gnu::cold]] int test_and_tell(door::lock_word& lock, const void* from, void* stack) {
+  thread& t = called_from(from, stack);
+  tool::acquires(t, tool::mutex::test_lock, &lock);
+  const bool got = try_take(lock);
+  got ? tool::acquired(t, tool::mutex::test_lock, &lock) : tool::stays_free(t);
+  return got ? 1 : 0;
+}
+
+[[gnu::always_inline]] inline void take_as(tool::mutex kind, door::lock_word& lock) {
+  if (tool::is_on) [[unlikely]]
+    return take_and_tell(kind, lock, __builtin_return_address(0), __builtin_dwarf_cfa()); // SWITCH: may
+  take(lock); // SWITCH: may resume on another worker
+}
 [[gnu::always_inline]] inline void release_as(tool::mutex kind, door::lock_word& lock) {
   if (tool::is_on) [[unlikely]]
-    tool::released(gomp::called(), kind, &lock);
+    return release_and_tell(kind, lock, __builtin_return_address(0), __builtin_dwarf_cfa());
   lock.release();
 }
 // A program's first call may be this one.
@@ -108,13 +130,9 @@ OMP_EXPORT void omp_unset_lock(void* lock) {
   release_as(tool::mutex::lock, word_in(lock));
 }
 OMP_EXPORT int omp_test_lock(void* lock) {
-  if (!tool::is_on) [[likely]]
-    return try_take(word_in(lock)) ? 1 : 0;
-  thread& t = gomp::called();
-  tool::acquires(t, tool::mutex::test_lock, lock);
-  const bool got = try_take(word_in(lock));
-  got ? tool::acquired(t, tool::mutex::test_lock, lock) : tool::stays_free(t);
-  return got ? 1 : 0;
+  if (tool::is_on) [[unlikely]]
+    return test_and_tell(word_in(lock), __builtin_return_address(0), __builtin_dwarf_cfa());
+  return try_take(word_in(lock)) ? 1 : 0;
 }
 
 // --- omp_nest_lock_t, 16 bytes: its owner is a task ---

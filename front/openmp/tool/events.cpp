@@ -61,6 +61,20 @@ std::uint64_t id_of(const void* what) noexcept {
 
 } // namespace
 
+void of_task::renew(unsigned of_flags) noexcept {
+  data.value = 0;
+  frame = {{0}, {0}, is_of_program | is_frame_pointer, is_of_runtime | is_cfa};
+  flags = of_flags;
+  preempted = nullptr;
+  bytes = 0;
+  first_iteration = 0;
+  iterations = 0;
+  share = work::none;
+  share_count = 0;
+  is_detached.store_relaxed(false); // relaxed, both: nobody else knows it
+  parts_to_come.store_relaxed(0);
+}
+
 in_call::in_call(thread& t) noexcept : of_(*t.current), before_(of_.told.frame.enter) {
   if (before_.pointer == nullptr && of_.told.frame.exit.pointer != nullptr)
     of_.told.frame.enter.pointer = t.told.called.stack;
@@ -85,7 +99,8 @@ void thread_begins(thread& t) {
   tell(event::thread_begin, t.is_initial ? initial : worker, &t.told.data);
   if (!t.is_initial)
     return;
-  t.current->told.flags = initial_task;
+  t.current->told.renew(initial_task);
+  team_of(t).told.data.value = 0;
   tell(event::implicit_task, endpoint::begin, &team_of(t).told.data, &t.current->told.data, 1U, 1U,
        static_cast<int>(initial_task));
 }
@@ -111,12 +126,7 @@ void region_begins(thread& t, team& in, const region& r, unsigned wanted) {
   }
   in.told.left.store_relaxed(0); // relaxed: published with the members' start
   for (unsigned i = 0; i < in.size; ++i) {
-    of_task& of = in.members[i].implicit.told;
-    of.data.value = 0;
-    of.frame = {};
-    of.flags = implicit_task | (in.size == 1 ? undeferred_task : 0U);
-    of.preempted = nullptr;
-    of.share = work::none;
+    in.members[i].implicit.told.renew(implicit_task | (in.size == 1 ? undeferred_task : 0U));
   }
   t.told.state = state::overhead;
   task& opens = *t.current;

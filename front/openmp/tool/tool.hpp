@@ -32,10 +32,10 @@ enum frame_mark : int { is_of_runtime = 0x00, is_of_program = 0x01, is_cfa = 0x1
 
 /// ompt_frame_t: where a task's own frames begin, and where it has called the runtime.
 struct frame {
-  word exit{0};
-  word enter{0};
-  int exit_flags = is_of_program | is_frame_pointer;
-  int enter_flags = is_of_runtime | is_cfa;
+  word exit;
+  word enter;
+  int exit_flags;
+  int enter_flags;
 };
 
 enum class sync : int {
@@ -158,17 +158,20 @@ struct of_thread {
   call called;
 };
 struct of_task {
-  word data{0};
+  of_task() noexcept {} // nothing is paid without a tool: renew() begins it
+  void renew(unsigned of_flags) noexcept;
+
+  word data;
   openmp::tool::frame frame;
-  unsigned flags = 0;
-  std::size_t bytes = 0;     // of the data of an explicit one
-  std::uint64_t first_iteration = 0; // of a part of a taskloop
-  std::uint64_t iterations = 0;      // 0: it is none
-  task* preempted = nullptr; // what its thread executed before it
-  work share = work::none;   // of an implicit task: the work share that it is in
-  std::uint64_t share_count = 0;
-  door::atomic<bool> is_detached{false};
-  door::atomic<unsigned> parts_to_come{0}; // of an untied one that goes on later
+  unsigned flags;
+  task* preempted;               // what its thread executed before it
+  std::size_t bytes;             // of the data of an explicit one
+  std::uint64_t first_iteration; // of a part of a taskloop
+  std::uint64_t iterations;      // 0: it is none
+  work share;                    // of an implicit task: the work share that it is in
+  std::uint64_t share_count;
+  door::atomic<bool> is_detached;
+  door::atomic<unsigned> parts_to_come; // of an untied one that goes on later
 };
 struct of_team {
   word data{0};
@@ -200,30 +203,30 @@ class in_call {
     t.called = {__builtin_return_address(0), __builtin_dwarf_cfa(), barrier};
 }
 
-// All of these: *Contexts*: as caller(), and only if `is_on`. *Switches*: as the tool's functions do, which
+// All of these, which the compiler keeps apart (cold): *Contexts*: as caller(), and only if `is_on`. *Switches*: as the tool's functions do, which
 // block the kernel thread at most. *Errors*: none.
 
-/// --- threads ---
+// --- threads ---
 /// Looks for a tool, once in the process, then tells it of the caller, which the runtime has just met.
-void meet(thread& t);
-void thread_begins(thread& t);
-void thread_ends(thread& t);
+[[gnu::cold]] void meet(thread& t);
+[[gnu::cold]] void thread_begins(thread& t);
+[[gnu::cold]] void thread_ends(thread& t);
 
 // --- regions ---
 /// Before its members start. The caller is in the task that opens it.
-void region_begins(thread& t, team& in, const region& r, unsigned wanted);
-void region_ends(thread& t, team& in);
+[[gnu::cold]] void region_begins(thread& t, team& in, const region& r, unsigned wanted);
+[[gnu::cold]] void region_ends(thread& t, team& in);
 /// The caller's implicit task. `frame`: of the function that calls the program's.
-void implicit_begins(thread& t, void* frame);
-void implicit_ends(thread& t);
+[[gnu::cold]] void implicit_begins(thread& t, void* frame);
+[[gnu::cold]] void implicit_ends(thread& t);
 /// The frame of who calls the program's code of the caller's task, if another one than was said.
-void exits_from(thread& t, void* frame) noexcept;
+[[gnu::cold]] void exits_from(thread& t, void* frame) noexcept;
 
 /// A barrier, a taskwait, the end of a group: from the one to the other end of its life.
 class waiting {
  public:
-  waiting(thread& t, sync kind);
-  ~waiting();
+  [[gnu::cold]] waiting(thread& t, sync kind);
+  [[gnu::cold]] ~waiting();
   waiting(const waiting&) = delete;
   waiting& operator=(const waiting&) = delete;
 
@@ -235,33 +238,33 @@ class waiting {
   const openmp::tool::state before_;
 };
 
-void group_begins(thread& t);
-void group_ends(thread& t, const void* from);
-void reduction_begins(thread& t);
-void reduction_ends(thread& t);
+[[gnu::cold]] void group_begins(thread& t);
+[[gnu::cold]] void group_ends(thread& t, const void* from);
+[[gnu::cold]] void reduction_begins(thread& t);
+[[gnu::cold]] void reduction_ends(thread& t);
 
 // --- work shares ---
-void work_begins(thread& t, work kind, std::uint64_t count);
+[[gnu::cold]] void work_begins(thread& t, work kind, std::uint64_t count);
 /// The one that was begun last.
-void work_ends(thread& t);
-void single(thread& t, bool executes);
-void chunk_begins(thread& t, chunk_of kind, std::uint64_t first, std::uint64_t count);
-void section_begins(thread& t);
-void masked(thread& t, bool begins);
+[[gnu::cold]] void work_ends(thread& t);
+[[gnu::cold]] void single(thread& t, bool executes);
+[[gnu::cold]] void chunk_begins(thread& t, chunk_of kind, std::uint64_t first, std::uint64_t count);
+[[gnu::cold]] void section_begins(thread& t);
+[[gnu::cold]] void masked(thread& t, bool begins);
 
 // --- tasks ---
 /// `flags`: of task_flag, beside the task's own.
-void task_is_made(thread& t, task& k, unsigned flags, bool has_dependences);
-void has_dependences(task& k, const dependence* list, int count);
+[[gnu::cold]] void task_is_made(thread& t, task& k, unsigned flags, bool has_dependences);
+[[gnu::cold]] void has_dependences(task& k, const dependence* list, int count);
 /// An iteration of a doacross loop, by its numbers: posted, or waited for.
-void iteration(thread& t, const std::uint64_t* values, std::size_t count, dependence_type type);
-void depends(task& first, task& second);
+[[gnu::cold]] void iteration(thread& t, const std::uint64_t* values, std::size_t count, dependence_type type);
+[[gnu::cold]] void depends(task& first, task& second);
 /// The caller goes on with `k`, in whose place `before` was. It is not t.current yet; `frame`: as above.
-void task_begins(thread& t, task& before, task& k, void* frame);
+[[gnu::cold]] void task_begins(thread& t, task& before, task& k, void* frame);
 /// And back. Before it can be freed.
-void task_ends(thread& t, task& k, task& before, status why);
+[[gnu::cold]] void task_ends(thread& t, task& k, task& before, status why);
 /// Its event has come: `is_late`: when its function had ended, so that it ends now.
-void fulfilled(thread& t, task& k, bool is_late);
+[[gnu::cold]] void fulfilled(thread& t, task& k, bool is_late);
 /// A task that only waits for others, from its making to its end. `wait()` is in between.
 class taskwait_with_dependences {
  public:
@@ -276,22 +279,22 @@ class taskwait_with_dependences {
 };
 
 // --- mutual exclusion. `what`: tells one lock from another ---
-void acquires(thread& t, mutex kind, const void* what, unsigned hint = 0);
-void acquired(thread& t, mutex kind, const void* what);
+[[gnu::cold]] void acquires(thread& t, mutex kind, const void* what, unsigned hint = 0);
+[[gnu::cold]] void acquired(thread& t, mutex kind, const void* what);
 /// The caller waits no longer, and has not got it.
-void stays_free(thread& t) noexcept;
-void released(thread& t, mutex kind, const void* what);
-void nests(thread& t, const void* what, bool deeper);
-void lock_begins(thread& t, mutex kind, const void* what, unsigned hint);
-void lock_ends(thread& t, mutex kind, const void* what);
+[[gnu::cold]] void stays_free(thread& t) noexcept;
+[[gnu::cold]] void released(thread& t, mutex kind, const void* what);
+[[gnu::cold]] void nests(thread& t, const void* what, bool deeper);
+[[gnu::cold]] void lock_begins(thread& t, mutex kind, const void* what, unsigned hint);
+[[gnu::cold]] void lock_ends(thread& t, mutex kind, const void* what);
 
 // --- the rest ---
-void flushes(thread& t);
-void cancels(thread& t, cancellation kind, cancelled how);
-void discards(thread& t, task& k, bool with_region);
-void error(thread& t, int severity, const char* message);
+[[gnu::cold]] void flushes(thread& t);
+[[gnu::cold]] void cancels(thread& t, cancellation kind, cancelled how);
+[[gnu::cold]] void discards(thread& t, task& k, bool with_region);
+[[gnu::cold]] void error(thread& t, int severity, const char* message);
 /// omp_control_tool(): what the tool answers; -2: there is none, -1: it does not listen.
-int control(thread& t, int command, int modifier, void* argument);
+[[gnu::cold]] int control(thread& t, int command, int modifier, void* argument);
 
 } // namespace tool
 } // namespace weft::openmp
