@@ -43,7 +43,9 @@ void for_each_access(void** depend, Action action) {
   const std::uintptr_t plain = written + number(4);
   for (std::uintptr_t i = 0; i < plain; ++i)
     action(access{depend[5 + i], i < written,
-                  i < out ? tool::reads_and_writes : i < written ? tool::excludes : tool::reads});
+                  i < out       ? tool::reads_and_writes
+                  : i < written ? tool::excludes
+                                : tool::reads});
   for (std::uintptr_t i = plain; i < all; ++i) {
     const auto& object = *static_cast<const depend_object*>(depend[5 + i]);
     action(access{object.address, object.kind != 1, type_of(object.kind)});

@@ -379,9 +379,9 @@ void copy_data(task& k, const task_request& wanted) {
 
 [[gnu::noinline, gnu::cold]] void tell_made(thread& t, task& k, const task_request& wanted, bool may_wait) {
   k.told.bytes = wanted.size;
-  const unsigned flags =
-      (may_wait ? 0U : tool::undeferred_task) | (wanted.is_untied ? tool::untied_task : 0U) |
-      (wanted.is_mergeable ? tool::mergeable_task : 0U);
+  const unsigned flags = (may_wait ? 0U : tool::undeferred_task) |
+                         (wanted.is_untied ? tool::untied_task : 0U) |
+                         (wanted.is_mergeable ? tool::mergeable_task : 0U);
   tool::task_is_made(t, k, flags, wanted.depend != nullptr);
   if (wanted.depend != nullptr)
     tell_dependences(k, wanted.depend);

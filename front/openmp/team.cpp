@@ -284,7 +284,7 @@ void await_members(thread& t, team& in) {
     await_members(t, in); // SWITCH: may resume on another worker
   } else {
     const tool::waiting told(t, tool::sync::end_of_region);
-    await_members(t, in); // SWITCH: may resume on another worker
+    await_members(t, in);           // SWITCH: may resume on another worker
     in.region.fetch_add_seq_cst(1); // (T1)
     in.wake_all();
   }

@@ -176,7 +176,7 @@ void await_turn(thread& t) {
 
 void begin_ordered(thread& t) {
   if (!tool::is_on) [[likely]]
-    return await_turn(t); // SWITCH: may resume on another worker
+    return await_turn(t);                         // SWITCH: may resume on another worker
   const void* const of = &t.at.team->first_share; // one turn at a time in each team
   tool::acquires(t, tool::mutex::ordered, of);
   await_turn(t); // SWITCH: may resume on another worker

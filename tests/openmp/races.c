@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Under ThreadSanitizer and LLVM's race detector, which knows what orders accesses from what it is told. Cases
-// without a race end with 0, and a report would end them with another status; race... are to be reported.
+// Under ThreadSanitizer and LLVM's race detector, which knows what orders accesses from what it is told.
+// Cases without a race end with 0, and a report would end them with another status; race... are to be
+// reported.
 #include "check.h"
 
 #include <sched.h>
@@ -171,9 +172,15 @@ static void race_of_loops(void) {
 int main(int argc, char** argv) {
   threads = threads_wanted();
   static const struct test_case cases[] = {
-      {"barriers", barriers},       {"reductions", reductions},       {"locks", locks},
-      {"dependences", dependences}, {"groups", groups},               {"recursion", recursion},
-      {"loops", loops},             {"race", race},                   {"race_of_tasks", race_of_tasks},
+      {"barriers", barriers},
+      {"reductions", reductions},
+      {"locks", locks},
+      {"dependences", dependences},
+      {"groups", groups},
+      {"recursion", recursion},
+      {"loops", loops},
+      {"race", race},
+      {"race_of_tasks", race_of_tasks},
       {"race_of_loops", race_of_loops},
   };
   return RUN(cases);

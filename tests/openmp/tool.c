@@ -32,21 +32,12 @@ static int open_threads;
 static __thread struct task_record* current;
 static __thread uint64_t acquiring; // a mutex
 
-static uint64_t (*unique_id)(void);
-static word* (*thread_data)(void);
-static int (*set_callback)(int, any_function);
-static int (*get_callback)(int, any_function*);
-static int (*get_state)(uint64_t*);
-static int (*parallel_info)(int, word**, int*);
-static int (*task_info)(int, int*, word**, struct frame**, word**, int*);
-static int (*task_memory)(void**, size_t*, int);
-static int (*enumerate_states)(int, int*, const char**);
-static int (*enumerate_mutexes)(int, int*, const char**);
-static int (*number_of_procs)(void);
-static void (*finalize_tool)(void);
-
-static int add(int* to, int n) { return __atomic_add_fetch(to, n, __ATOMIC_SEQ_CST); }
-static int get(const int* from) { return __atomic_load_n(from, __ATOMIC_SEQ_CST); }
+static int add(int* to, int n) {
+  return __atomic_add_fetch(to, n, __ATOMIC_SEQ_CST);
+}
+static int get(const int* from) {
+  return __atomic_load_n(from, __ATOMIC_SEQ_CST);
+}
 static void hear(enum event e) {
   add(&told[e], 1);
   if (e != event_thread_begin)
@@ -98,7 +89,8 @@ static void on_parallel_end(word* data, word* opener, int flags, const void* fro
   CHECK(add(&r->closed, 1) == 1);
 }
 
-static void on_implicit_task(int endpoint, word* region, word* data, unsigned size, unsigned number, int flags) {
+static void on_implicit_task(int endpoint, word* region, word* data, unsigned size, unsigned number,
+                             int flags) {
   hear(event_implicit_task);
   if ((flags & task_initial) != 0) {
     if (endpoint == scope_begin) {
@@ -161,7 +153,10 @@ static void on_task_schedule(word* before, int status, word* after) {
       add(&begun_tasks, 1);
   } else {
     CHECK(from->is_explicit && from->ended++ == 0);
-    add(status == status_complete ? &complete_tasks : status == status_detach ? &detached_tasks : &cancelled_tasks, 1);
+    add(status == status_complete ? &complete_tasks
+        : status == status_detach ? &detached_tasks
+                                  : &cancelled_tasks,
+        1);
   }
   current = to;
 }
@@ -278,21 +273,9 @@ static void on_cancel(word* data, int flags, const void* from) {
 static int initialize(lookup_function lookup, int device, word* data) {
   CHECK(device == 0 && data->value == 4711);
   started = 1;
-#define FIND(variable, name) *(any_function*)&variable = lookup("ompt_" name)
-  FIND(unique_id, "get_unique_id");
-  FIND(thread_data, "get_thread_data");
-  FIND(set_callback, "set_callback");
-  FIND(get_callback, "get_callback");
-  FIND(get_state, "get_state");
-  FIND(parallel_info, "get_parallel_info");
-  FIND(task_info, "get_task_info");
-  FIND(task_memory, "get_task_memory");
-  FIND(enumerate_states, "enumerate_states");
-  FIND(enumerate_mutexes, "enumerate_mutex_impls");
-  FIND(number_of_procs, "get_num_procs");
-  FIND(finalize_tool, "finalize_tool");
+  find_functions(lookup);
   CHECK(lookup("ompt_no_such_function") == NULL);
-#define LISTEN(name) CHECK(set_callback(event_##name, (any_function)&on_##name) == set_always)
+#define LISTEN(name) CHECK(set_callback(event_##name, (any_function) & on_##name) == set_always)
   LISTEN(thread_begin);
   LISTEN(thread_end);
   LISTEN(parallel_begin);

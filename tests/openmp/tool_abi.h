@@ -2,6 +2,7 @@
 // What of OMPT, the standard's interface for tools, tool.c uses: gcc brings no header for it.
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 typedef union {
@@ -56,9 +57,48 @@ enum event {
 enum { scope_begin = 1, scope_end = 2 };
 enum { set_never = 1, set_always = 5 };
 enum { task_initial = 1, task_implicit = 2, task_explicit = 4 };
-enum { status_complete = 1, status_yield = 2, status_cancel = 3, status_detach = 4, status_early = 5,
-       status_late = 6, status_switch = 7 };
+enum {
+  status_complete = 1,
+  status_yield = 2,
+  status_cancel = 3,
+  status_detach = 4,
+  status_early = 5,
+  status_late = 6,
+  status_switch = 7
+};
 enum { sync_explicit = 3, sync_taskwait = 5, sync_group = 6, sync_end_of_region = 9 };
 enum { mutex_lock = 1, mutex_test_lock = 2, mutex_nest = 3, mutex_critical = 5 };
 enum { state_serial = 0, state_parallel = 1, state_undefined = 0x102 };
 enum { type_in = 1 };
+
+// --- the functions that a tool finds by name ---
+
+static uint64_t (*unique_id)(void);
+static word* (*thread_data)(void);
+static int (*set_callback)(int, any_function);
+static int (*get_callback)(int, any_function*);
+static int (*get_state)(uint64_t*);
+static int (*parallel_info)(int, word**, int*);
+static int (*task_info)(int, int*, word**, struct frame**, word**, int*);
+static int (*task_memory)(void**, size_t*, int);
+static int (*enumerate_states)(int, int*, const char**);
+static int (*enumerate_mutexes)(int, int*, const char**);
+static int (*number_of_procs)(void);
+static void (*finalize_tool)(void);
+
+static void find_functions(lookup_function lookup) {
+#define FIND(variable, name) *(any_function*)&variable = lookup("ompt_" name)
+  FIND(unique_id, "get_unique_id");
+  FIND(thread_data, "get_thread_data");
+  FIND(set_callback, "set_callback");
+  FIND(get_callback, "get_callback");
+  FIND(get_state, "get_state");
+  FIND(parallel_info, "get_parallel_info");
+  FIND(task_info, "get_task_info");
+  FIND(task_memory, "get_task_memory");
+  FIND(enumerate_states, "enumerate_states");
+  FIND(enumerate_mutexes, "enumerate_mutex_impls");
+  FIND(number_of_procs, "get_num_procs");
+  FIND(finalize_tool, "finalize_tool");
+#undef FIND
+}

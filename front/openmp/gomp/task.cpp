@@ -117,8 +117,8 @@ void make_loop_tasks(thread& t, task_request wanted, const iteration_space& spac
 }
 
 template <class Value>
-void taskloop(thread& t, function f, void* data, void (*copy)(void*, void*), long size, long alignment, unsigned flags,
-              unsigned long wanted, int priority, const iteration_space& space);
+void taskloop(thread& t, function f, void* data, void (*copy)(void*, void*), long size, long alignment,
+              unsigned flags, unsigned long wanted, int priority, const iteration_space& space);
 
 } // namespace
 
@@ -127,8 +127,8 @@ OMP_EXPORT void GOMP_taskgroup_reduction_register(std::uintptr_t* data);
 namespace {
 
 template <class Value>
-void taskloop(thread& t, function f, void* data, void (*copy)(void*, void*), long size, long alignment, unsigned flags,
-              unsigned long wanted, int priority, const iteration_space& space) {
+void taskloop(thread& t, function f, void* data, void (*copy)(void*, void*), long size, long alignment,
+              unsigned flags, unsigned long wanted, int priority, const iteration_space& space) {
   if (t.at.team->cancelled.load_relaxed()) // a hint
     return;
   // Reductions that the data's third word describes are of the group that the loop itself is.

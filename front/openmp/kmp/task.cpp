@@ -334,8 +334,9 @@ void make_part(thread& t, void* pattern, const prefix& like, std::uint64_t* lowe
   undeferred ? execute(t, k) : submit(t, k);
 }
 
-void taskloop(thread& t, void* pattern, int if_value, std::uint64_t* lower, std::uint64_t* upper, std::int64_t step,
-              int no_group, int how, std::uint64_t wanted, bool strict, void (*copy)(void*, void*, int)) {
+void taskloop(thread& t, void* pattern, int if_value, std::uint64_t* lower, std::uint64_t* upper,
+              std::int64_t step, int no_group, int how, std::uint64_t wanted, bool strict,
+              void (*copy)(void*, void*, int)) {
   if (no_group == 0)
     begin_group(t);
   const std::uint64_t low = *lower;

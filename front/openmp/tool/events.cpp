@@ -132,8 +132,8 @@ void region_begins(thread& t, team& in, const region& r, unsigned wanted) {
   task& opens = *t.current;
   opens.told.frame.enter.pointer = t.told.called.stack; // until the region ends
   const frame* const where = &opens.told.frame;
-  tell(event::parallel_begin, &opens.told.data, where, &in.told.data, wanted,
-       static_cast<int>(in.told.flags), in.told.from);
+  tell(event::parallel_begin, &opens.told.data, where, &in.told.data, wanted, static_cast<int>(in.told.flags),
+       in.told.from);
 }
 
 // The caller is again in the task that opened it.
@@ -266,8 +266,8 @@ void section_begins(thread& t) {
 }
 
 void masked(thread& t, bool begins) {
-  tell(event::masked, begins ? endpoint::begin : endpoint::end, &team_of(t).told.data,
-       &t.current->told.data, t.told.called.from);
+  tell(event::masked, begins ? endpoint::begin : endpoint::end, &team_of(t).told.data, &t.current->told.data,
+       t.told.called.from);
 }
 
 // --- tasks ---

@@ -36,14 +36,14 @@ int set_callback(int which, function f) {
   constexpr int error = 0;
   constexpr int never = 1;
   constexpr int always = 5;
-  constexpr event told[] = {event::thread_begin,    event::thread_end,       event::parallel_begin,
-                            event::parallel_end,    event::task_create,      event::task_schedule,
-                            event::implicit_task,   event::control_tool,     event::sync_region_wait,
-                            event::mutex_released,  event::dependences,      event::task_dependence,
-                            event::work,            event::masked,           event::sync_region,
-                            event::lock_init,       event::lock_destroy,     event::mutex_acquire,
-                            event::mutex_acquired,  event::nest_lock,        event::flush,
-                            event::cancel,          event::reduction,        event::dispatch,
+  constexpr event told[] = {event::thread_begin,   event::thread_end,   event::parallel_begin,
+                            event::parallel_end,   event::task_create,  event::task_schedule,
+                            event::implicit_task,  event::control_tool, event::sync_region_wait,
+                            event::mutex_released, event::dependences,  event::task_dependence,
+                            event::work,           event::masked,       event::sync_region,
+                            event::lock_init,      event::lock_destroy, event::mutex_acquire,
+                            event::mutex_acquired, event::nest_lock,    event::flush,
+                            event::cancel,         event::reduction,    event::dispatch,
                             event::error};
   if (which < 1 || static_cast<unsigned>(which) >= events)
     return error;
@@ -239,24 +239,15 @@ function look_up(const char* name) noexcept {
   };
 #define ENTRY(of) {"ompt_" #of, reinterpret_cast<function>(&of)}
   static const entry all[] = {
-      ENTRY(set_callback),
-      ENTRY(get_callback),
-      ENTRY(get_thread_data),
-      ENTRY(get_state),
-      ENTRY(get_parallel_info),
-      ENTRY(get_task_info),
-      ENTRY(get_task_memory),
-      ENTRY(get_unique_id),
-      ENTRY(get_num_procs),
-      ENTRY(get_proc_id),
-      ENTRY(get_num_places),
-      ENTRY(get_place_proc_ids),
-      ENTRY(get_place_num),
-      ENTRY(get_partition_place_nums),
-      ENTRY(get_num_devices),
-      ENTRY(get_target_info),
-      ENTRY(enumerate_states),
-      ENTRY(enumerate_mutex_impls),
+      ENTRY(set_callback),      ENTRY(get_callback),
+      ENTRY(get_thread_data),   ENTRY(get_state),
+      ENTRY(get_parallel_info), ENTRY(get_task_info),
+      ENTRY(get_task_memory),   ENTRY(get_unique_id),
+      ENTRY(get_num_procs),     ENTRY(get_proc_id),
+      ENTRY(get_num_places),    ENTRY(get_place_proc_ids),
+      ENTRY(get_place_num),     ENTRY(get_partition_place_nums),
+      ENTRY(get_num_devices),   ENTRY(get_target_info),
+      ENTRY(enumerate_states),  ENTRY(enumerate_mutex_impls),
       ENTRY(finalize_tool),
   };
 #undef ENTRY

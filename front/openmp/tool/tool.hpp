@@ -203,8 +203,8 @@ class in_call {
     t.called = {__builtin_return_address(0), __builtin_dwarf_cfa(), barrier};
 }
 
-// All of these, which the compiler keeps apart (cold): *Contexts*: as caller(), and only if `is_on`. *Switches*: as the tool's functions do, which
-// block the kernel thread at most. *Errors*: none.
+// All of these, which the compiler keeps apart (cold): *Contexts*: as caller(), and only if `is_on`.
+// *Switches*: as the tool's functions do, which block the kernel thread at most. *Errors*: none.
 
 // --- threads ---
 /// Looks for a tool, once in the process, then tells it of the caller, which the runtime has just met.
