@@ -166,6 +166,7 @@ OMP_EXPORT void omp_init_nest_lock_with_hint_(void* kind, const int* /*hint*/) {
   omp_init_nest_lock_(kind);
 }
 OMP_EXPORT void omp_destroy_nest_lock_(void* kind) {
+  omp_destroy_nest_lock(made_for(kind));
   ::operator delete(made_for(kind));
   *static_cast<void**>(kind) = nullptr;
 }
