@@ -54,8 +54,8 @@ creation creation_for(void (*function)(void*), void* argument, ABT_thread_attr a
   return ABT_SUCCESS;
 }
 
-// Where its handle goes; null: nobody wants to know, and it frees itself. Of a unit that nobody else knows, if
-// only because it stands in the caller's own list.
+// Where its handle goes; null: nobody wants to know, and it frees itself. Of a unit that nobody else knows,
+// if only because it stands in the caller's own list.
 [[gnu::always_inline]] inline void name_or_detach(descriptor& u, ABT_thread* out) noexcept {
   if (out != nullptr) [[likely]]
     *out = handle_of(u);
