@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "front/mpi/table.hpp"
 
+#include "front/mpi/patience.hpp"
 #include "weft/door/deadline.hpp"
 #include "weft/door/process.hpp"
 #include "weft/door/section.hpp"
@@ -19,23 +20,23 @@ namespace weft::mpi {
 namespace {
 
 constexpr std::size_t batch = 256;
-// How long a look may be put off while all workers sleep: doubles with each look in vain, so that a rank that
-// waits for long costs nothing, and one that is answered soon is answered at once.
-constexpr std::int64_t least_patience = 5'000, longest_patience = 1'000'000;
 
 __thread bool in_look __attribute__((tls_model("initial-exec"))) = false;
 
 class table {
  public:
   void enter(entry* first, entry* last) noexcept {
-    entry* head = inbox_.load_relaxed(); // relaxed: a guess
+    moved_at_.store_relaxed(door::now()); // relaxed: a hint
+    entry* head = inbox_.load_relaxed();  // relaxed: a guess
     do {
       last->next = head;
     } while (!inbox_.cas_weak_release(head, first)); // pairs with the exchange in take_inbox()
   }
   void expect(std::size_t more) noexcept { waiting_.fetch_add_relaxed(more); } // relaxed: a number
   [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.load_relaxed(); }
-  [[nodiscard]] std::int64_t patience() const noexcept { return patience_.load_relaxed(); } // relaxed: a hint
+  [[nodiscard]] std::int64_t patience() const noexcept {
+    return patience_after(door::now() - moved_at_.load_relaxed()); // relaxed: a hint
+  }
 
   int look() noexcept {
     if (waiting() == 0 || looks_.exchange_acq_rel(1) != 0)
@@ -46,8 +47,8 @@ class table {
       take_inbox();
       through = test_requests() + ask_questions();
       in_look = before;
-      patience_.store_relaxed(through != 0 ? least_patience
-                                           : std::min(2 * patience_.load_relaxed(), longest_patience));
+      if (through != 0)
+        moved_at_.store_relaxed(door::now()); // relaxed: a hint
     }
     looks_.store_release(0); // pairs with the exchange above
     return through;
@@ -160,9 +161,9 @@ class table {
 
   door::atomic<entry*> inbox_{nullptr};
   door::atomic<std::size_t> waiting_{0};
-  door::atomic<std::int64_t> patience_{least_patience};
-  door::atomic<std::uint32_t> looks_{0}; // whoever has set it owns what is below
-  entry* arrived_ = nullptr;             // taken from the inbox, not yet in the lists
+  door::atomic<std::int64_t> moved_at_{0}; // when a wait began or ended at last
+  door::atomic<std::uint32_t> looks_{0};   // whoever has set it owns what is below
+  entry* arrived_ = nullptr;               // taken from the inbox, not yet in the lists
   std::vector<MPI_Request> requests_;
   std::vector<entry*> owners_, questions_;
   std::size_t turn_ = 0; // where the next batch begins
@@ -222,6 +223,10 @@ void wait_in_table(joint& j, entry* entries, std::size_t count) {
       g.wake();
     return true;
   }); // SWITCH: may resume on another worker
+}
+
+bool table_is_empty() noexcept {
+  return of_process().waiting() == 0;
 }
 
 void look_at_table() noexcept {

@@ -32,9 +32,12 @@ struct entry {
   entry* next = nullptr;
 };
 
-/// Suspends the caller until all `count` entries are through. *Contexts*: thread. *Switches*: always.
-/// *Errors*: std::bad_alloc: nothing has changed.
+/// Suspends the caller until all `count` entries are through.
+/// *Contexts*: thread. *Switches*: always. *Errors*: std::bad_alloc: nothing has changed.
 void wait_in_table(joint& j, entry* entries, std::size_t count);
+
+/// Whether nobody waits in it. A hint. *Contexts*: all. *Switches*: never.
+[[nodiscard]] bool table_is_empty() noexcept;
 
 /// One look, by a caller that has failed to make progress itself. *Contexts*: thread, foreign kernel thread.
 /// *Switches*: never.

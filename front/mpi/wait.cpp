@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "front/mpi/wait.hpp"
 
+#include "front/mpi/patience.hpp"
 #include "front/mpi/table.hpp"
 #include "weft/blocking.hpp"
 #include "weft/door/caller.hpp"
@@ -10,14 +11,15 @@
 #include "weft/thread.hpp"
 
 #include <new>
+#include <sched.h>
 #include <system_error>
 #include <vector>
 
 namespace weft::mpi {
 namespace {
 
-// A test in place is much cheaper than to be suspended, if nobody else wants the worker.
-constexpr int tests_in_place = 16;
+// Without a look at the clock, and with others that wait.
+constexpr int tests_in_a_row = 16;
 
 // Where callers take turns, nobody may wait in the engine: the turn would be his meanwhile.
 template <class Look>
@@ -35,10 +37,12 @@ int look_again_and_again(Look look) {
   }
 }
 
-// True: it is over, with `code`.
+// True: it is over, with `code`. False: the caller is to be suspended, since others want the worker, or wait
+// too, whom a look serves as well, or it takes long.
 template <class Look>
 bool is_over_in_place(Look look, int& code) {
-  for (int i = 0; i < tests_in_place; ++i) {
+  std::int64_t begin = 0;
+  for (int i = 1;; ++i) {
     int flag = 0;
     {
       const engine_section in;
@@ -48,8 +52,16 @@ bool is_over_in_place(Look look, int& code) {
       return true;
     if (door::others_are_ready_here())
       return false;
+    if (i % tests_in_a_row != 0)
+      continue;
+    const std::int64_t now = door::now();
+    begin = begin != 0 ? begin : now;
+    const next_step next = table_is_empty() ? next_step_after(now - begin) : next_step::suspend;
+    if (next == next_step::suspend)
+      return false;
+    if (next == next_step::give_way)
+      ::sched_yield();
   }
-  return false;
 }
 
 // Completions of one request leave the field of errors alone.

@@ -63,12 +63,13 @@ namespace weft::door {
   return sched::on_worker() ? sched::here().current : nullptr;
 }
 
-/// Whether the caller's worker has another one that it could run at once. A hint. *Contexts*: all but signal
-/// handlers. *Switches*: never. *Errors*: none.
+/// Whether the caller's worker has another one that it could run at once, or is asked for something. A hint.
+/// *Contexts*: all but signal handlers. *Switches*: never. *Errors*: none.
 [[nodiscard]] inline bool others_are_ready_here() noexcept {
   const runtime_section in;
   const sched::worker& w = sched::here();
-  return (w.fifo != nullptr && !w.fifo->empty()) || (w.deque != nullptr && !w.deque->empty());
+  return (w.fifo != nullptr && !w.fifo->empty()) || (w.deque != nullptr && !w.deque->empty()) ||
+         (w.attention.load_relaxed() & ~sched::standing_attention) != 0; // relaxed: a hint
 }
 
 /// Who calls is a thread that has thread-local variables of its own, wherever it runs. *Contexts*,
