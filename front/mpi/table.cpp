@@ -19,7 +19,8 @@
 namespace weft::mpi {
 namespace {
 
-constexpr std::size_t batch = 256;
+// So many requests a call: each call that finds nothing goes through all of the engine's devices.
+constexpr std::size_t batch = 2048;
 
 __thread bool in_look __attribute__((tls_model("initial-exec"))) = false;
 
@@ -121,26 +122,22 @@ class table {
       e.code = code == MPI_ERR_IN_STATUS ? statuses_[i].MPI_ERROR : code;
       tell(e);
     }
-    if (done == 0) {
-      turn_ += count;
-    } else {
-      drop_told(count);
-    }
+    if (done != 0)
+      fill_holes(turn_, turn_ + count);
+    turn_ += count - static_cast<std::size_t>(done);
     return done;
   }
 
-  void drop_told(std::size_t count) noexcept {
-    std::size_t to = turn_;
-    for (std::size_t i = turn_; i < turn_ + count; ++i) {
-      if (owners_[i] == nullptr)
+  // Where owners are gone: the last ones move there, so that it takes no longer where many wait.
+  void fill_holes(std::size_t from, std::size_t to) noexcept {
+    for (std::size_t i = to; i-- != from;) {
+      if (owners_[i] != nullptr)
         continue;
-      requests_[to] = requests_[i];
-      owners_[to++] = owners_[i];
+      requests_[i] = requests_.back(); // its owner is there: behind `to`, or looked at before
+      owners_[i] = owners_.back();
+      requests_.pop_back();
+      owners_.pop_back();
     }
-    const auto begin = static_cast<std::ptrdiff_t>(to), end = static_cast<std::ptrdiff_t>(turn_ + count);
-    requests_.erase(requests_.begin() + begin, requests_.begin() + end);
-    owners_.erase(owners_.begin() + begin, owners_.begin() + end);
-    turn_ = to;
   }
 
   int ask_questions() noexcept {
