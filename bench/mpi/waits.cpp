@@ -10,6 +10,7 @@
 #include <cstring>
 #include <ctime>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "weft/sleep.hpp"
@@ -90,16 +91,27 @@ void blocked(int count) {
               1e6 * (end - asked) / count);
 }
 
-// A thread of each rank waits for the other rank, and all else sleeps: the share of a CPU that a rank takes.
+// Of the caller; main() may stand on the only worker.
+template <class Thread>
+void sleep_for(std::chrono::milliseconds how_long) {
+  if constexpr (std::is_same_v<Thread, weft::thread>) {
+    weft::this_thread::sleep_for(how_long); // SWITCH: may resume on another worker
+  } else {
+    std::this_thread::sleep_for(how_long);
+  }
+}
+
+// A thread of each rank waits for the other rank, and all else sleeps: the share of a CPU that a rank takes,
+// once it has waited for a second.
 template <class Thread>
 void idle(int seconds) {
   Thread waits([] {
     int got = 0;
     MPI_Recv(&got, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   });
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  sleep_for<Thread>(std::chrono::seconds(1));
   const std::clock_t before = std::clock();
-  std::this_thread::sleep_for(std::chrono::seconds(seconds));
+  sleep_for<Thread>(std::chrono::seconds(seconds));
   const double share = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC / seconds;
   const int sent = 1;
   MPI_Send(&sent, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD);
