@@ -7,18 +7,18 @@ using namespace weft::mpi;
 
 #define WEFT_MPI_OPEN(...) __VA_ARGS__ // arguments in brackets, without them
 
-#define WEFT_MPI_BY_TWIN(call, blocking, twin, parameters, arguments)                                        \
+#define WEFT_MPI_BY_TWIN(call, blocking, twin, parameters, arguments, ...)                                   \
   WEFT_API int call parameters {                                                                             \
     if (goes_past_layer())                                                                                   \
       return blocking arguments;                                                                             \
-    return by_twin(comm, MPI_STATUS_IGNORE,                                                                  \
+    return by_twin({#call __VA_OPT__(, ) __VA_ARGS__}, comm, MPI_STATUS_IGNORE,                              \
                    [=](MPI_Request* request) { return twin(WEFT_MPI_OPEN arguments, request); });            \
   }
 #define WEFT_MPI_RECEIVE(call, blocking, twin, parameters, arguments)                                        \
   WEFT_API int call parameters {                                                                             \
     if (goes_past_layer())                                                                                   \
       return blocking(WEFT_MPI_OPEN arguments, status);                                                      \
-    return by_twin(comm, status,                                                                             \
+    return by_twin({#call, wait_name::way::from, shown_peer(from), shown_tag(tag)}, comm, status,            \
                    [=](MPI_Request* request) { return twin(WEFT_MPI_OPEN arguments, request); });            \
   }
 #define WEFT_MPI_ELSEWHERE(call, blocking, parameters, arguments)                                            \
@@ -34,12 +34,13 @@ using namespace weft::mpi;
 #else
 #define FRAIL_TWIN(name, twin, parameters, arguments) TWIN(name, twin, parameters, arguments)
 #endif
-#define TWIN_TO TWIN
 
 extern "C" {
 
 #define TWIN(name, twin, parameters, arguments)                                                              \
   WEFT_MPI_BY_TWIN(MPI_##name, PMPI_##name, PMPI_##twin, parameters, arguments)
+#define TWIN_TO(name, twin, parameters, arguments)                                                           \
+  WEFT_MPI_BY_TWIN(MPI_##name, PMPI_##name, PMPI_##twin, parameters, arguments, wait_name::way::to, to, tag)
 #define TWIN_FROM(name, twin, parameters, arguments)                                                         \
   WEFT_MPI_RECEIVE(MPI_##name, PMPI_##name, PMPI_##twin, parameters, arguments)
 #define ELSEWHERE(name, parameters, arguments)                                                               \
@@ -50,6 +51,7 @@ extern "C" {
 #include "front/mpi/counted_calls.inc"
 #include "front/mpi/other_calls.inc"
 #undef TWIN
+#undef TWIN_TO
 #undef TWIN_FROM
 #undef ELSEWHERE
 #undef COUNT
@@ -58,6 +60,9 @@ extern "C" {
 #if MPI_VERSION >= 4
 #define TWIN(name, twin, parameters, arguments)                                                              \
   WEFT_MPI_BY_TWIN(MPI_##name##_c, PMPI_##name##_c, PMPI_##twin##_c, parameters, arguments)
+#define TWIN_TO(name, twin, parameters, arguments)                                                           \
+  WEFT_MPI_BY_TWIN(MPI_##name##_c, PMPI_##name##_c, PMPI_##twin##_c, parameters, arguments,                  \
+                   wait_name::way::to, to, tag)
 #define TWIN_FROM(name, twin, parameters, arguments)                                                         \
   WEFT_MPI_RECEIVE(MPI_##name##_c, PMPI_##name##_c, PMPI_##twin##_c, parameters, arguments)
 #define ELSEWHERE(name, parameters, arguments)                                                               \

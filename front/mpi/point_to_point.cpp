@@ -63,7 +63,8 @@ struct place {
 };
 
 template <class Calls>
-int send_and_receive(const place<Calls>& from, const place<Calls>& into, MPI_Comm comm, MPI_Status* status) {
+int send_and_receive(const char* call, const place<Calls>& from, const place<Calls>& into, MPI_Comm comm,
+                     MPI_Status* status) {
   MPI_Request both[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   {
     const engine_section in;
@@ -77,18 +78,20 @@ int send_and_receive(const place<Calls>& from, const place<Calls>& into, MPI_Com
       return code;
     }
   }
-  const int received = wait_for(both[0], status, comm);
-  const int sent = wait_for(both[1], MPI_STATUS_IGNORE, comm);
+  const int received = wait_for(both[0], status, comm,
+                                {call, wait_name::way::from, shown_peer(into.rank), shown_tag(into.tag)});
+  const int sent =
+      wait_for(both[1], MPI_STATUS_IGNORE, comm, {call, wait_name::way::to, from.rank, from.tag});
   return received != MPI_SUCCESS ? received : sent;
 }
 
 template <class Calls>
-int replace(void* buffer, typename Calls::count count, MPI_Datatype type, int to, int tag, int source,
-            int into_tag, MPI_Comm comm, MPI_Status* status) {
+int replace(const char* call, void* buffer, typename Calls::count count, MPI_Datatype type, int to, int tag,
+            int source, int into_tag, MPI_Comm comm, MPI_Status* status) {
   packed_copy<Calls> sent;
   if (const int code = sent.make(buffer, count, type, comm); code != MPI_SUCCESS)
     return code == MPI_ERR_NO_MEM ? raise(comm, code) : code;
-  return send_and_receive<Calls>({const_cast<void*>(sent.data()), sent.size(), MPI_PACKED, to, tag},
+  return send_and_receive<Calls>(call, {const_cast<void*>(sent.data()), sent.size(), MPI_PACKED, to, tag},
                                  {buffer, count, type, source, into_tag}, comm, status);
 }
 
@@ -102,7 +105,7 @@ using namespace weft::mpi;
                             MPI_Status* status) {                                                            \
     if (goes_past_layer())                                                                                   \
       return PMPI_Mrecv##c(into, count, type, message, status);                                              \
-    return by_twin(MPI_COMM_NULL, status, [=](MPI_Request* request) {                                        \
+    return by_twin({"MPI_Mrecv" #c}, MPI_COMM_NULL, status, [=](MPI_Request* request) {                      \
       return calls::receive_message(into, count, type, message, request);                                    \
     });                                                                                                      \
   }                                                                                                          \
@@ -112,14 +115,15 @@ using namespace weft::mpi;
     if (goes_past_layer())                                                                                   \
       return PMPI_Sendrecv##c(from, count, type, to, tag, into, most, into_type, source, into_tag, comm,     \
                               status);                                                                       \
-    return send_and_receive<calls>({const_cast<void*>(from), count, type, to, tag},                          \
+    return send_and_receive<calls>("MPI_Sendrecv" #c, {const_cast<void*>(from), count, type, to, tag},       \
                                    {into, most, into_type, source, into_tag}, comm, status);                 \
   }                                                                                                          \
   WEFT_API int MPI_Sendrecv_replace##c(void* buffer, Count count, MPI_Datatype type, int to, int tag,        \
                                        int source, int into_tag, MPI_Comm comm, MPI_Status* status) {        \
     if (goes_past_layer())                                                                                   \
       return PMPI_Sendrecv_replace##c(buffer, count, type, to, tag, source, into_tag, comm, status);         \
-    return replace<calls>(buffer, count, type, to, tag, source, into_tag, comm, status);                     \
+    return replace<calls>("MPI_Sendrecv_replace" #c, buffer, count, type, to, tag, source, into_tag, comm,   \
+                          status);                                                                           \
   }
 
 extern "C" {

@@ -201,7 +201,7 @@ bool is_in_look() noexcept {
   return in_look;
 }
 
-void wait_in_table(joint& j, entry* entries, std::size_t count) {
+void wait_in_table(joint& j, entry* entries, std::size_t count, const door::message_wait& shown) {
   table& t = of_process();
   worker_group& g = door::group_here();
   serve(g);
@@ -214,12 +214,13 @@ void wait_in_table(joint& j, entry* entries, std::size_t count) {
   // A worker without others looks itself, before it sleeps; one that goes on with them looks much later.
   const bool goes_on = door::others_are_ready_here();
   t.expect(count);
-  j.place.wait_with([&t, &g, entries, last, goes_on] {
+  const auto on_left = [&t, &g, entries, last, goes_on] {
     t.enter(entries, last); // GONE: the frame
     if (goes_on)
       g.wake();
     return true;
-  }); // SWITCH: may resume on another worker
+  };
+  j.place.wait_with(on_left, {door::wait_kind::messages, 0, &shown}); // SWITCH: may resume on another worker
 }
 
 bool table_is_empty() noexcept {

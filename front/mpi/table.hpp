@@ -6,6 +6,7 @@
 
 #include "front/mpi/engine.hpp"
 #include "weft/door/atomic.hpp"
+#include "weft/door/waiting.hpp"
 #include "weft/suspended_thread.hpp"
 
 #include <cstddef>
@@ -32,9 +33,9 @@ struct entry {
   entry* next = nullptr;
 };
 
-/// Suspends the caller until all `count` entries are through.
+/// Suspends the caller until all `count` entries are through; `shown` is what `weft ps` says of it.
 /// *Contexts*: thread. *Switches*: always. *Errors*: std::bad_alloc: nothing has changed.
-void wait_in_table(joint& j, entry* entries, std::size_t count);
+void wait_in_table(joint& j, entry* entries, std::size_t count, const door::message_wait& shown);
 
 /// Whether nobody waits in it. A hint. *Contexts*: all. *Switches*: never.
 [[nodiscard]] bool table_is_empty() noexcept;

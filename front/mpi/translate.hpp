@@ -9,14 +9,14 @@ namespace weft::mpi {
 
 /// `issue(request)` begins the twin.
 template <class Issue>
-int by_twin(MPI_Comm comm, MPI_Status* status, Issue issue) {
+int by_twin(const wait_name& shown, MPI_Comm comm, MPI_Status* status, Issue issue) {
   MPI_Request request = MPI_REQUEST_NULL;
   int code;
   {
     const engine_section in;
     code = issue(&request);
   }
-  return code != MPI_SUCCESS ? code : wait_for(request, status, comm); // SWITCH: may
+  return code != MPI_SUCCESS ? code : wait_for(request, status, comm, shown); // SWITCH: may
 }
 
 } // namespace weft::mpi

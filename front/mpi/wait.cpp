@@ -88,7 +88,7 @@ int raise(MPI_Comm comm, int code) {
   return code;
 }
 
-int wait_for(MPI_Request& request, MPI_Status* status, MPI_Comm comm) {
+int wait_for(MPI_Request& request, MPI_Status* status, MPI_Comm comm, const wait_name& shown) {
   const auto test = [&](int& flag) { return PMPI_Test(&request, &flag, status); };
   if (!can_be_suspended()) {
     if (!engine_is_shared())
@@ -102,7 +102,7 @@ int wait_for(MPI_Request& request, MPI_Status* status, MPI_Comm comm) {
   joint j;
   entry e;
   e.request = request;
-  wait_in_table(j, &e, 1); // SWITCH: may resume on another worker
+  wait_in_table(j, &e, 1, shown); // SWITCH: may resume on another worker
   request = e.request;
   hand_over(e.status, status);
   return raise(comm, e.code);
@@ -131,7 +131,7 @@ bool test_each(int count, MPI_Request* requests, MPI_Status* statuses, std::vect
 } // namespace
 
 // Each request by itself: MPICH 4.0.2's Testall aborts on persistent collectives that have been started.
-int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses) {
+int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses, const wait_name& shown) {
   if (count <= 0 || !can_be_suspended()) {
     if (count > 0 && !engine_is_shared())
       return look_again_and_again([=](int& flag) { return PMPI_Testall(count, requests, &flag, statuses); });
@@ -145,7 +145,9 @@ int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses) {
     std::vector<entry> entries(open.size());
     for (std::size_t i = 0; i < open.size(); ++i)
       entries[i].request = requests[open[i]];
-    wait_in_table(j, entries.data(), entries.size()); // SWITCH: may resume on another worker
+    wait_name more = shown;
+    more.requests = static_cast<std::uint32_t>(open.size());
+    wait_in_table(j, entries.data(), entries.size(), more); // SWITCH: may resume on another worker
     for (std::size_t i = 0; i < open.size(); ++i) {
       const entry& e = entries[i];
       requests[open[i]] = e.request;
@@ -159,7 +161,7 @@ int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses) {
   return failed ? raise(MPI_COMM_NULL, MPI_ERR_IN_STATUS) : MPI_SUCCESS;
 }
 
-int wait_until_asked(int (*ask)(void* with, int& flag), void* with) {
+int wait_until_asked(int (*ask)(void* with, int& flag), void* with, const wait_name& shown) {
   const auto look = [=](int& flag) { return ask(with, flag); };
   if (!can_be_suspended())
     return look_again_and_again(look);
@@ -179,8 +181,8 @@ int wait_until_asked(int (*ask)(void* with, int& flag), void* with) {
     self.code = asked.ask(asked.with, flag);
     return flag != 0 || self.code != MPI_SUCCESS;
   };
-  wait_in_table(j, &e, 1); // SWITCH: may resume on another worker
-  return e.code;           // the engine has called a handler, or that of MPI_COMM_WORLD where we stand in
+  wait_in_table(j, &e, 1, shown); // SWITCH: may resume on another worker
+  return e.code; // the engine has called a handler, or that of MPI_COMM_WORLD where we stand in
 }
 
 int call_elsewhere(int (*call)(void* with), void* with) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "front/mpi/engine.hpp"
+#include "weft/door/waiting.hpp"
 
 #include <type_traits>
 
@@ -11,17 +12,27 @@ namespace weft::mpi {
 /// Whether the caller can be suspended: a thread of Weft, main() included if it is one, outside of a look.
 [[nodiscard]] bool can_be_suspended() noexcept;
 
+/// What `weft ps` says of a wait: the call, and of a message its peer and tag.
+using wait_name = door::message_wait;
+[[nodiscard]] inline std::int32_t shown_peer(int rank) noexcept {
+  return rank == MPI_ANY_SOURCE ? wait_name::any : rank;
+}
+[[nodiscard]] inline std::int32_t shown_tag(int tag) noexcept {
+  return tag == MPI_ANY_TAG ? wait_name::any : tag;
+}
+
 /// MPI_Wait of a request that the layer or the program has. `comm`: whose error handler is called for an
 /// error that was found in the table; MPI_COMM_NULL: that of MPI_COMM_WORLD. *Contexts*: thread, foreign
 /// kernel thread. *Switches*: may. Returns an MPI code, as all of these.
-int wait_for(MPI_Request& request, MPI_Status* status, MPI_Comm comm);
-int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses);
+int wait_for(MPI_Request& request, MPI_Status* status, MPI_Comm comm, const wait_name& shown);
+int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses, const wait_name& shown);
 
 /// Until `ask(flag)` returns an error or sets `flag`. It calls PMPI and neither waits nor switches.
-int wait_until_asked(int (*ask)(void* with, int& flag), void* with);
+int wait_until_asked(int (*ask)(void* with, int& flag), void* with, const wait_name& shown);
 template <class Ask>
-int wait_until(Ask ask) {
-  return wait_until_asked([](void* with, int& flag) { return (*static_cast<Ask*>(with))(flag); }, &ask);
+int wait_until(const wait_name& shown, Ask ask) {
+  return wait_until_asked([](void* with, int& flag) { return (*static_cast<Ask*>(with))(flag); }, &ask,
+                          shown);
 }
 
 /// A call that has no twin: blocks a spare kernel thread in place of the worker. *Errors*: where there is

@@ -22,6 +22,7 @@
 
 #include "weft/sync/mcs_mutex.hpp"
 #include "weft/sync/wait_slot.hpp"
+#include "weft/unit/wait_record.hpp"
 #include "weft/weft.hpp"
 
 namespace {
@@ -106,6 +107,16 @@ void states() {
   t.push_back(start("at-future", [] { future.wait(); }));
   t.push_back(start("at-channel", [] { static_cast<void>(channel.receive()); }));
   t.push_back(start("at-place", [] { place.wait_with([] { return true; }); }));
+  const auto in_message_call = [](const weft::unit::message_wait& shown) {
+    weft::suspended_thread call;
+    call.wait_with([] { return true; }, {weft::unit::wait_kind::messages, 0, &shown});
+  };
+  using way = weft::unit::message_wait::way;
+  t.push_back(start("receives", [=] { in_message_call({"MPI_Recv", way::from, 3, 7}); }));
+  t.push_back(start("receives-any", [=] { in_message_call({"MPI_Probe", way::from}); }));
+  t.push_back(start("sends", [=] { in_message_call({"MPI_Ssend", way::to, 0, 1}); }));
+  t.push_back(start("meets", [=] { in_message_call({"MPI_Barrier"}); }));
+  t.push_back(start("completes", [=] { in_message_call({"MPI_Waitall", way::none, 0, 0, 5}); }));
   t.push_back(start("asleep", [] { weft::this_thread::sleep_for(std::chrono::hours(1)); }));
   static int ends[2];
   if (::pipe(ends) != 0)

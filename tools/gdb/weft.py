@@ -298,6 +298,8 @@ class Program:
             u.waits += self.until(u.object)
         elif u.kind_of_wait == 'I/O':
             u.waits = self.call(u.object)
+        elif u.kind_of_wait == 'messages':
+            u.waits = self.message_call(u.object)
         elif u.object:
             u.waits += f' {u.object:#x}'
         shared = u.kind_of_wait.startswith('shared mutex')
@@ -328,6 +330,19 @@ class Program:
         except OSError:
             pass
         return f'{said}, for {max(time.clock_gettime(time.CLOCK_MONOTONIC) - since, 0):.1f} s'
+
+    def message_call(self, record):
+        """A call of a message library's, from its unit::message_wait."""
+        layout = self.layout
+        where, peer, tag, requests = (layout.field(record, f'message.{f}', 4) for f in ('where', 'peer', 'tag', 'requests'))
+        call = text(layout.field(record, 'message.call'), 64)
+        if requests:
+            return f'{call}, {requests} request{"s" if requests != 1 else ""}'
+        way = {layout['message.from']: 'from', layout['message.to']: 'to'}.get(where)
+        if way is None:
+            return call
+        peer, tag = ('any' if n == layout['message.any'] else n - (n >> 31 << 32) for n in (peer, tag))
+        return f'{call} {way} {peer}, tag {tag}'
 
     def find_joins(self):
         for u in self.units:

@@ -75,6 +75,8 @@ void waits::explain(std::size_t index) {
     w.what += until(static_cast<std::int64_t>(u.object));
   } else if (is(table_, u, "I/O")) {
     w.what = call_of(u.object);
+  } else if (is(table_, u, "messages")) {
+    w.what = message_call_of(u.object);
   } else if (is(table_, u, "end of")) {
     w.on = units_.at(u.object);
     w.what += w.on != nobody ? " " + title(units_, w.on) : " " + hexadecimal(u.object);
@@ -113,6 +115,29 @@ std::string waits::call_of(address record) {
   if (const std::string what = descriptors_.describe(*descriptor); !what.empty())
     text += " (" + what + ")";
   return text + for_how_long(*since);
+}
+
+// "MPI_Recv from 3, tag 7", "MPI_Waitall, 5 requests", "MPI_Barrier", from a unit::message_wait.
+std::string waits::message_call_of(address record) {
+  const auto get = [&](const char* field) {
+    return target_.get<std::uint32_t>(record + table_.number(field));
+  };
+  const auto name = target_.get<address>(record + table_.number("message.call"));
+  const auto where = get("message.where"), peer = get("message.peer"), tag = get("message.tag"),
+             requests = get("message.requests");
+  constexpr std::size_t longest_name = 64;
+  const std::string call = name ? target_.text(*name, longest_name) : "";
+  if (call.empty() || !where || !peer || !tag || !requests)
+    return "messages";
+  if (*requests != 0)
+    return call + ", " + std::to_string(*requests) + (*requests == 1 ? " request" : " requests");
+  const auto shown = [this](std::uint32_t n) {
+    return n == table_.number("message.any") ? "any" : std::to_string(static_cast<std::int32_t>(n));
+  };
+  const bool is_from = *where == table_.number("message.from");
+  if (!is_from && *where != table_.number("message.to"))
+    return call;
+  return call + (is_from ? " from " : " to ") + shown(*peer) + ", tag " + shown(*tag);
 }
 
 std::string waits::for_how_long(std::int64_t since) const {

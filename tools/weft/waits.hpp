@@ -45,6 +45,7 @@ class waits {
   void explain(std::size_t unit);
   [[nodiscard]] std::string until(std::int64_t at) const;
   [[nodiscard]] std::string call_of(address record);
+  [[nodiscard]] std::string message_call_of(address record);
   [[nodiscard]] std::string for_how_long(std::int64_t since) const;
   [[nodiscard]] const kernel_thread* kernel_thread_of(const unit_info& u) const;
   void explain_running(const unit_info& u, wait_info& w);

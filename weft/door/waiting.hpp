@@ -14,6 +14,7 @@ namespace weft::door {
 /// What a wait is for, as debuggers and `weft ps` show it: {kind, 0, the object}.
 using wait_reason = unit::wait_record;
 using wait_kind = unit::wait_kind;
+using unit::message_wait; // the object of wait_kind::messages
 
 /// Those who wait, in order of arrival: notify_one(), notify_all() and empty() under the primitive's lock,
 /// drain(lock) in its destructor. All zeros is no empty one: zeroed<wait_queue>. *Contexts*: all but signal

@@ -194,6 +194,11 @@ void suspended_thread::put_back(std::uintptr_t word) noexcept {
 
 wait_result suspended_thread::wait(condition f, void* argument, sched::deadline until,
                                    const std::stop_token& stop) {
+  return wait_for(f, argument, until, stop, {unit::wait_kind::place, 0, this});
+}
+
+wait_result suspended_thread::wait_for(condition f, void* argument, sched::deadline until,
+                                       const std::stop_token& stop, const unit::wait_record& why) {
   const sched::runtime_section in;
   if (!sched::on_worker())
     return wait_on_kernel_thread(f, argument, until, stop);
@@ -201,7 +206,7 @@ wait_result suspended_thread::wait(condition f, void* argument, sched::deadline 
   sched::worker& w = sched::here();
   arrival a{{*this, word_of(*w.current)}, f, argument};
   timed_wait& timed = a.timed;
-  const stay here{{unit::wait_kind::place, 0, this}, &w};
+  const stay here{why, &w};
   const unit::announced_wait announced(*w.current, here.why);
   word_.store_relaxed(coming); // relaxed: who notifies an empty place changes nothing
   if (until != sched::no_deadline) {

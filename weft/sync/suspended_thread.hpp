@@ -26,6 +26,7 @@
 #include "weft/events/timer_queue.hpp"
 #include "weft/sync/waiter.hpp"
 #include "weft/unit/descriptor.hpp"
+#include "weft/unit/wait_record.hpp"
 
 namespace weft::sync {
 
@@ -53,9 +54,15 @@ class WEFT_API suspended_thread {
   void wait_with(F&& f) {
     static_cast<void>(wait(call<std::remove_reference_t<F>>, address_of(f), sched::no_deadline, {}));
   }
-  // The same with a time limit and a stop token; f is not called if the time has passed or a stop was
-  // requested before the switch, and has returned when the caller goes on. Errors: also std::system_error if
-  // no timer can be had.
+  // The same; `why` is what debuggers and `weft ps` say that the thread waits for. What it names outlives the
+  // wait.
+  template <class F>
+  void wait_with(F&& f, const unit::wait_record& why) {
+    static_cast<void>(wait_for(call<std::remove_reference_t<F>>, address_of(f), sched::no_deadline, {}, why));
+  }
+  // The same as the first with a time limit and a stop token; f is not called if the time has passed or a
+  // stop was requested before the switch, and has returned when the caller goes on. Errors: also
+  // std::system_error if no timer can be had.
   template <class F>
   wait_result wait_with_until(F&& f, sched::deadline until, const std::stop_token& stop = {}) {
     return wait(call<std::remove_reference_t<F>>, address_of(f), until, stop);
@@ -103,6 +110,8 @@ class WEFT_API suspended_thread {
   struct arrival;
   struct stopper;
   wait_result wait(condition f, void* argument, sched::deadline until, const std::stop_token& stop);
+  wait_result wait_for(condition f, void* argument, sched::deadline until, const std::stop_token& stop,
+                       const unit::wait_record& why);
   wait_result wait_on_kernel_thread(condition f, void* argument, sched::deadline until,
                                     const std::stop_token& stop);
   void do_swap(suspended_thread& next, condition f, void* argument);

@@ -36,6 +36,7 @@ enum class wait_kind : std::uint32_t {
   abt_condition,
   io,            // object: an io_wait
   blocking_call, // on a spare kernel thread; no object
+  messages,      // object: a message_wait
 };
 
 // A call of weft::io that waits.
@@ -43,6 +44,18 @@ struct io_wait {
   std::uint32_t call; // an io::operation, by its number in the reader's table
   std::int32_t descriptor;
   std::int64_t since; // nanoseconds of the monotonic clock, to some milliseconds
+};
+
+// A call of a message library's that waits: "MPI_Recv from 3, tag 7".
+struct message_wait {
+  enum class way : std::uint32_t { none, from, to }; // none: nothing is said of a peer and a tag
+  static constexpr std::int32_t any = INT32_MIN;     // a peer, a tag
+
+  const char* call; // its name, a constant
+  way where = way::none;
+  std::int32_t peer = any;
+  std::int32_t tag = any;
+  std::uint32_t requests = 0; // that it waits for; 0: nothing is said of them
 };
 
 struct wait_record {

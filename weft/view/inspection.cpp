@@ -66,6 +66,7 @@ using weft::memory::stack_slab;
 using weft::sched::worker;
 using weft::unit::descriptor;
 using weft::unit::io_wait;
+using weft::unit::message_wait;
 using weft::unit::state;
 using weft::unit::technique_id;
 using weft::unit::wait_kind;
@@ -182,6 +183,14 @@ extern "C" [[gnu::used]] constinit const weft_debug_entry weft_debug_layout[] = 
   {"wait.kind", offsetof(wait_record, kind), nullptr},
   {"wait.displaced", offsetof(wait_record, displaced), nullptr},
   {"wait.object", offsetof(wait_record, object), nullptr},
+  {"message.call", offsetof(message_wait, call), nullptr},
+  {"message.where", offsetof(message_wait, where), nullptr},
+  {"message.peer", offsetof(message_wait, peer), nullptr},
+  {"message.tag", offsetof(message_wait, tag), nullptr},
+  {"message.requests", offsetof(message_wait, requests), nullptr},
+  {"message.from", number(message_wait::way::from), nullptr},
+  {"message.to", number(message_wait::way::to), nullptr},
+  {"message.any", number(static_cast<std::uint32_t>(message_wait::any)), nullptr},
   {"io.call", offsetof(io_wait, call), nullptr},
   {"io.descriptor", offsetof(io_wait, descriptor), nullptr},
   {"io.since", offsetof(io_wait, since), nullptr},
@@ -231,6 +240,7 @@ extern "C" [[gnu::used]] constinit const weft_debug_entry weft_debug_layout[] = 
   {"wait:ABT_cond", number(wait_kind::abt_condition), nullptr},
   {"wait:I/O", number(wait_kind::io), nullptr},
   {"wait:blocking call", number(wait_kind::blocking_call), nullptr},
+  {"wait:messages", number(wait_kind::messages), nullptr},
 
   // Numbers of io::operation, which stands above this room; weft/io/request.cpp holds it to them.
   {"call:read", 0, nullptr},

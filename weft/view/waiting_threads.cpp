@@ -50,6 +50,8 @@ void describe(descriptor& u) noexcept {
   if (why != nullptr && why->kind == unit::wait_kind::sleep) {
     base::warn("  thread %s waits for the end of its sleep, at %lld ns", name,
                static_cast<long long>(reinterpret_cast<std::intptr_t>(why->object)));
+  } else if (why != nullptr && why->kind == unit::wait_kind::messages) {
+    base::warn("  thread %s waits in %s", name, static_cast<const unit::message_wait*>(why->object)->call);
   } else if (why != nullptr) {
     base::warn("  thread %s waits for %s %p", name, name_of(why->kind), why->object);
   } else {
