@@ -44,6 +44,7 @@ void after_fork_in_child() {
   main_ended.store_relaxed(0);
   threads_alive.store_relaxed(self != nullptr ? 1 : 0); // relaxed: one kernel thread
   forget_ids_of_others();
+  forget_handing_over();
   engine::of_process().forget();
 }
 
@@ -61,8 +62,11 @@ void outlive_main(void* round) {
   }
   main_ended.store_release(1); // pairs with the acquire of who joins it
   door::futex_wake(&main_ended, door::all_futex_waiters);
-  for (std::uint32_t left = threads_alive.load_acquire(); left != 0; left = threads_alive.load_acquire())
-    door::futex_wait(threads_alive, left); // pairs with the release at a thread's end
+  {
+    const handed_signals_blocked for_threads; // main is not there any more to handle them
+    for (std::uint32_t left = threads_alive.load_acquire(); left != 0; left = threads_alive.load_acquire())
+      door::futex_wait(threads_alive, left); // pairs with the release at a thread's end
+  }
   std::exit(0);
 }
 
@@ -85,6 +89,7 @@ void prepare_end_of_main() noexcept {
 
 engine::engine() : workers_(wanted_workers()) {
   door::prepare_process();
+  settle_handed_signals();
   expect_interruptions();
   ::pthread_atfork(nullptr, nullptr, &after_fork_in_child);
 }
@@ -102,13 +107,27 @@ weft::pool& engine::pool() {
   if (group_ == nullptr) {
     const door::ticks_open scope;
     group_ = door::start_shared_workers(workers_);
+    hand_signals_over();
   }
   return group_->next_pool();
 }
 
 void engine::forget() noexcept {
   ::new (static_cast<void*>(&lock_)) std::mutex;
+  has_kernel_threads_.store_relaxed(false);
   static_cast<void>(group_.release());
+}
+
+// A thread of ours that is the first in the child of a fork() stays where it is meanwhile: its workers are
+// old ones that nobody else is on.
+engine::kernel_threads_made::kernel_threads_made(engine& e) : engine_(e) {
+  if (!e.has_kernel_threads_.load_acquire() && !runtime::running()) // pairs with the release below
+    blocked_.emplace();
+}
+
+engine::kernel_threads_made::~kernel_threads_made() {
+  if (blocked_)
+    engine_.has_kernel_threads_.store_release(true);
 }
 
 bool is_main_here() noexcept {

@@ -2,12 +2,14 @@
 // The workers on which the threads of the program run.
 #pragma once
 
+#include "front/pthreads/process_signals.hpp"
 #include "front/pthreads/thread.hpp"
 #include "weft/door/workers.hpp"
 
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 namespace weft::pthreads {
 
@@ -24,10 +26,26 @@ class engine {
   /// In the child of fork().
   void forget() noexcept;
 
+  /// In scope, around pool() and the creation of a thread there: kernel threads that the runtime makes for
+  /// the first one have the signals blocked that handlers of the program may be for (process_signals.hpp).
+  /// *Contexts*, *Switches*: as pool(). *Errors*: none.
+  class [[nodiscard]] kernel_threads_made {
+   public:
+    explicit kernel_threads_made(engine& e);
+    ~kernel_threads_made();
+    kernel_threads_made(const kernel_threads_made&) = delete;
+    kernel_threads_made& operator=(const kernel_threads_made&) = delete;
+
+   private:
+    engine& engine_;
+    std::optional<handed_signals_blocked> blocked_;
+  };
+
  private:
   const unsigned workers_;
   std::mutex lock_;
   std::unique_ptr<weft::worker_group> group_;
+  door::atomic<bool> has_kernel_threads_{false}; // all that the first thread needs
 };
 
 /// Whether new threads are Weft's at all: not where WEFT_PTHREADS=off asks for it, nor where the machine

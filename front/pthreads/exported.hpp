@@ -33,6 +33,7 @@ int nanosleep(const timespec* length, timespec* rest);
 void yield() noexcept;
 int kill(pthread_t handle, int number) noexcept;
 int change_mask(int how, const sigset_t* set, sigset_t* before) noexcept; // of a thread of ours
+int mask_signals(int how, const sigset_t* set, sigset_t* before) noexcept;
 int set_affinity(pthread_t handle, std::size_t bytes, const cpu_set_t* cpus) noexcept;
 int get_affinity(pthread_t handle, std::size_t bytes, cpu_set_t* cpus) noexcept;
 

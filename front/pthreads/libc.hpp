@@ -6,11 +6,13 @@
 
 #include <csignal>
 #include <cstddef>
+#include <cstdio>
 #include <ctime>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <spawn.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/select.h>
@@ -130,7 +132,23 @@ namespace weft::pthreads {
   X(setpriority, int, (__priority_which_t, id_t, int))                                                       \
   X(getpriority, int, (__priority_which_t, id_t))                                                            \
   X(sched_yield, int, ())                                                                                    \
-  X(raise, int, (int))
+  X(kill, int, (pid_t, int))                                                                                 \
+  X(sigqueue, int, (pid_t, int, const sigval))                                                               \
+  X(raise, int, (int))                                                                                       \
+  X(sighold, int, (int))                                                                                     \
+  X(sigrelse, int, (int))                                                                                    \
+  X(sigblock, int, (int))                                                                                    \
+  X(sigsetmask, int, (int))                                                                                  \
+  X(__sigpause, int, (int, int))                                                                             \
+  X(sigpending, int, (sigset_t*))                                                                            \
+  X(posix_spawn, int,                                                                                        \
+    (pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*, char* const*,         \
+     char* const*))                                                                                          \
+  X(posix_spawnp, int,                                                                                       \
+    (pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*, char* const*,         \
+     char* const*))                                                                                          \
+  X(system, int, (const char*))                                                                              \
+  X(popen, FILE*, (const char*, const char*))
 
 struct libc_functions;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A process image begins with the signal mask that the thread has which calls exec(): that of a thread of
-// ours is not its kernel thread's.
+// A process image begins with the signal mask that the thread has which calls exec(), or makes a process:
+// that of a thread of ours is not its kernel thread's.
+#include "front/pthreads/processes.hpp"
+
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/thread.hpp"
 #include "weft/preemption.hpp"
@@ -18,10 +20,26 @@ int with_own_mask(Call call) noexcept {
   const no_preemption here;
   sigset_t wanted, before;
   ::sigemptyset(&wanted);
-  wanted.__val[0] = self->blocked_signals;
+  wanted.__val[0] = self->blocked_signals.load_relaxed(); // relaxed: its own
   libc.pthread_sigmask(SIG_SETMASK, &wanted, &before);
   const int result = call();
   libc.pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return result;
+}
+
+// The thread may be cancelled in `call`: then return_mask() comes at its end, on the same kernel thread.
+template <class Call>
+int with_mask_lent(Call call) {
+  if (self == nullptr)
+    return call();
+  thread& t = *self;
+  t.held_for_mask.emplace();
+  sigset_t wanted;
+  ::sigemptyset(&wanted);
+  wanted.__val[0] = t.blocked_signals.load_relaxed(); // relaxed: its own
+  libc.pthread_sigmask(SIG_SETMASK, &wanted, &t.mask_of_kernel_thread);
+  const int result = call();
+  return_mask(t);
   return result;
 }
 
@@ -42,6 +60,14 @@ void take(char** list, const char* first, __builtin_va_list given) noexcept {
 }
 
 } // namespace
+
+void return_mask(thread& t) noexcept {
+  if (!t.held_for_mask)
+    return;
+  libc.pthread_sigmask(SIG_SETMASK, &t.mask_of_kernel_thread, nullptr);
+  t.held_for_mask.reset();
+}
+
 } // namespace weft::pthreads
 
 using namespace weft::pthreads;
@@ -73,6 +99,23 @@ WEFT_API int execvpe(const char* file, char* const* list, char* const* variables
 }
 WEFT_API int fexecve(int descriptor, char* const* list, char* const* variables) noexcept {
   return with_own_mask([=] { return libc.fexecve(descriptor, list, variables); });
+}
+
+WEFT_API int posix_spawn(pid_t* id, const char* path, const posix_spawn_file_actions_t* actions,
+                         const posix_spawnattr_t* how, char* const* list, char* const* variables) noexcept {
+  return with_own_mask([=] { return libc.posix_spawn(id, path, actions, how, list, variables); });
+}
+WEFT_API int posix_spawnp(pid_t* id, const char* file, const posix_spawn_file_actions_t* actions,
+                          const posix_spawnattr_t* how, char* const* list, char* const* variables) noexcept {
+  return with_own_mask([=] { return libc.posix_spawnp(id, file, actions, how, list, variables); });
+}
+WEFT_API FILE* popen(const char* command, const char* mode) {
+  FILE* made = nullptr;
+  static_cast<void>(with_own_mask([&] { return (made = libc.popen(command, mode)) != nullptr ? 0 : -1; }));
+  return made;
+}
+WEFT_API int system(const char* command) {
+  return with_mask_lent([=] { return libc.system(command); });
 }
 
 WEFT_API int execl(const char* path, const char* first, ...) noexcept {

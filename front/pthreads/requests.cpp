@@ -7,11 +7,12 @@
 #include "front/pthreads/leaving_library.hpp"
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/libc_cancellation.hpp"
+#include "front/pthreads/process_signals.hpp"
+#include "front/pthreads/signal_queue.hpp"
 #include "weft/door/preemptible.hpp"
 #include "weft/door/process.hpp"
 #include "weft/preemption.hpp"
 
-#include <bit>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -28,56 +29,55 @@ void call_off_wait(thread& t) noexcept {
   end_descriptor_wait(t);
 }
 
-bool is_function(const struct sigaction& a) noexcept {
-  return (a.sa_flags & SA_SIGINFO) != 0 || (a.sa_handler != SIG_DFL && a.sa_handler != SIG_IGN);
-}
-
 // By a call and not by the kernel, which would block signals of the kernel thread, that of ticks among them:
 // the handler may wait, and other threads go on there. Masks are the thread's.
-void call_handler(thread& t, int number, const struct sigaction& a) {
-  const std::uint64_t before = t.blocked_signals;
-  t.blocked_signals |= a.sa_mask.__val[0] | ((a.sa_flags & SA_NODEFER) != 0 ? 0 : bit_of(number));
+void call_handler(thread& t, siginfo_t& info, const struct sigaction& a) {
+  const int number = info.si_signo;
+  const std::uint64_t before = t.blocked_signals.load_relaxed(); // relaxed: its own
+  set_mask(t, before | a.sa_mask.__val[0] | ((a.sa_flags & SA_NODEFER) != 0 ? 0 : bit_of(number)));
   if ((a.sa_flags & SA_RESETHAND) != 0)
     static_cast<void>(::signal(number, SIG_DFL));
   if ((a.sa_flags & SA_SIGINFO) != 0) {
-    siginfo_t info{};
-    info.si_signo = number;
-    info.si_code = SI_TKILL;
-    info.si_pid = ::getpid();
-    info.si_uid = ::getuid();
     ucontext_t here{};
     static_cast<void>(::getcontext(&here));
     a.sa_sigaction(number, &info, &here);
   } else {
     a.sa_handler(number);
   }
-  t.blocked_signals = before; // what it has changed is its own
+  set_mask(t, before); // what it has changed is its own
 }
 
 // The caller, a thread of ours, handles it now.
-void handle_now(thread& t, int number) {
+void handle_now(thread& t, siginfo_t& info) {
+  const int number = info.si_signo;
   struct sigaction now{};
   if (::sigaction(number, nullptr, &now) != 0)
     return;
   if (is_function(now)) {
     t.handler_ends_calls = t.handler_ends_calls || (now.sa_flags & SA_RESTART) == 0;
-    return call_handler(t, number, now);
+    return call_handler(t, info, now);
   }
   const no_preemption here; // it is for this kernel thread
+  sigset_t it, before;
+  ::sigemptyset(&it);
+  ::sigaddset(&it, number);
+  libc.pthread_sigmask(SIG_UNBLOCK, &it, &before);
   libc.raise(number);
+  libc.pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 bool run_handlers(thread& t) {
   const auto open = [&t] {
-    return t.signals_sent.load_relaxed() & ~t.blocked_signals;
+    return t.signals_sent.load_relaxed() & ~t.blocked_signals.load_relaxed();
   }; // relaxed: after call_off
   if (open() == 0)
     return false;
   t.handler_ends_calls = false;
   while (const std::uint64_t now = open()) { // one handler may let another signal in
-    const int number = std::countr_zero(now) + 1;
-    t.signals_sent.fetch_and_relaxed(~bit_of(number));
-    handle_now(t, number);
+    siginfo_t info{};
+    if (take_queued(t, now, info) == 0)
+      break;
+    handle_now(t, info);
   }
   return true;
 }
@@ -145,6 +145,8 @@ void expect_interruptions() noexcept {
 
 void end_calling_thread(void* result) {
   if (self != nullptr) {
+    if (!self->exits)
+      run_handlers(*self); // what has come is not lost
     self->result = result;
     self->exits = true;
   } else if (is_main_here()) {
@@ -161,17 +163,24 @@ void ask_to_cancel(thread& t) noexcept {
   interrupt(t);
 }
 
-void send_signal(thread& t, int number) noexcept {
+int send_signal(thread& t, const siginfo_t& info) noexcept {
+  const int number = info.si_signo;
   const std::uint64_t bit = bit_of(number);
-  if (send_to_waiting(t, number))
-    return;
-  t.signals_sent.fetch_or_relaxed(bit); // relaxed: as in ask_to_cancel()
-  call_off_wait(t);                     // with its full fence: pairs with (S1)
-  if (t.waits_on.load_relaxed() > 0 && (t.signals_sent.fetch_and_relaxed(~bit) & bit) != 0 &&
-      !send_to_waiting(t, number)) {
-    t.signals_sent.fetch_or_relaxed(bit); // it waits no more
-    call_off_wait(t);
+  // One of the old signals from pthread_kill() is no more than its bit: that takes no lock.
+  if (info.si_code == SI_TKILL && number < SIGRTMIN) {
+    t.signals_sent.fetch_or_relaxed(bit); // relaxed: as in ask_to_cancel()
+  } else if (const int error = queue_signal(t, info, false)) {
+    return error;
   }
+  call_off_wait(t); // with its full fence: pairs with (S1)
+  if (t.waits_on.load_relaxed() > 0)
+    wake_waiting(t, number);
+  interrupt(t);
+  return 0;
+}
+
+void rouse_for_signals(thread& t) noexcept {
+  call_off_wait(t);
   interrupt(t);
 }
 
@@ -228,6 +237,10 @@ namespace {
 }
 
 } // namespace
+
+[[gnu::noinline]] void handle_sent_signals(thread& t) noexcept {
+  static_cast<void>(run_handlers_within_library(t, __builtin_frame_address(0)));
+}
 
 int wait_and_handle(const futex_word& word, std::uint32_t expected, door::futex_wait_options how) noexcept {
   const int result = wait_unless_asked(word, expected, how);
@@ -296,7 +309,33 @@ WEFT_API int pthread_setcanceltype(int type, int* before) {
 
 } // extern "C"
 
-// Another thread handles it in its next wait of this library's, or call of those above.
+namespace {
+
+// The caller handles it here and now, another thread wherever it is interrupted.
+int send(thread& t, const siginfo_t& info) noexcept {
+  if (t.done.load_acquire() != 0) // pairs with (T1)
+    return 0;
+  if (&t != self)
+    return send_signal(t, info);
+  const errno_kept as_it_was;
+  if (info.si_code == SI_TKILL && info.si_signo < SIGRTMIN) {
+    t.signals_sent.fetch_or_relaxed(bit_of(info.si_signo)); // relaxed: its own; it may be blocked for now
+  } else if (const int error = queue_signal(t, info, false)) {
+    return error;
+  }
+  static_cast<void>(run_handlers_within_library(t, __builtin_frame_address(0)));
+  return 0;
+}
+
+// It may have gone to this process, which may have given it to the caller.
+void hand_over_and_handle() noexcept {
+  hand_over_here();
+  const errno_kept as_it_was;
+  handle_sent_signals(*self);
+}
+
+} // namespace
+
 int exported::kill(pthread_t handle, int number) noexcept {
   if (!thread::is_ours(handle))
     return libc.pthread_kill(handle, number);
@@ -305,16 +344,7 @@ int exported::kill(pthread_t handle, int number) noexcept {
     return ESRCH;
   if (number < 0 || number > 64)
     return EINVAL;
-  if (number == 0 || t->done.load_acquire() != 0) // pairs with (T1)
-    return 0;
-  if (t != self) {
-    send_signal(*t, number);
-    return 0;
-  }
-  const errno_kept as_it_was;
-  t->signals_sent.fetch_or_relaxed(bit_of(number)); // relaxed: its own; it may be blocked for now
-  static_cast<void>(run_handlers_within_library(*t, __builtin_frame_address(0)));
-  return 0;
+  return number == 0 ? 0 : send(*t, info_of_own(number, SI_TKILL));
 }
 
 extern "C" {
@@ -326,49 +356,34 @@ WEFT_API int pthread_kill(pthread_t handle, int number) noexcept {
 WEFT_API int pthread_sigqueue(pthread_t handle, int number, const sigval value) noexcept {
   if (!thread::is_ours(handle))
     return libc.pthread_sigqueue(handle, number, value);
-  return thread::of(handle) == nullptr ? ESRCH : ENOSYS; // a value needs the kernel's queue
+  thread* const t = thread::of(handle);
+  if (t == nullptr)
+    return ESRCH;
+  if (number < 0 || number > 64)
+    return EINVAL;
+  siginfo_t info = info_of_own(number, SI_QUEUE);
+  info.si_value = value;
+  return number == 0 ? 0 : send(*t, info);
 }
 
-} // extern "C"
-
-namespace {
-
-std::uint64_t bits_of(const sigset_t& set) noexcept {
-  return set.__val[0];
+WEFT_API int kill(pid_t process, int number) noexcept {
+  const int result = libc.kill(process, number);
+  if (result == 0 && number != 0 && self != nullptr)
+    hand_over_and_handle();
+  return result;
 }
 
-} // namespace
-
-// The kernel thread's own mask stays: it is every thread's that comes along.
-int exported::change_mask(int how, const sigset_t* set, sigset_t* before) noexcept {
-  thread& t = *self;
-  const std::uint64_t was = t.blocked_signals;
-  if (set != nullptr) {
-    constexpr std::uint64_t never = bit_of(SIGKILL) | bit_of(SIGSTOP);
-    const std::uint64_t bits = bits_of(*set) & ~never;
-    if (how != SIG_BLOCK && how != SIG_UNBLOCK && how != SIG_SETMASK)
-      return EINVAL;
-    t.blocked_signals = how == SIG_BLOCK ? was | bits : how == SIG_UNBLOCK ? was & ~bits : bits;
-    if ((t.signals_sent.load_relaxed() & ~t.blocked_signals) != 0) // relaxed: they are for the next wait
-      t.call_off.store_release(1);
-  }
-  if (before != nullptr) {
-    ::sigemptyset(before);
-    before->__val[0] = was;
-  }
-  return 0;
+WEFT_API int sigqueue(pid_t process, int number, const sigval value) noexcept {
+  const int result = libc.sigqueue(process, number, value);
+  if (result == 0 && number != 0 && self != nullptr)
+    hand_over_and_handle();
+  return result;
 }
 
-extern "C" {
-
-WEFT_API int pthread_sigmask(int how, const sigset_t* set, sigset_t* before) noexcept {
-  return self == nullptr ? libc.pthread_sigmask(how, set, before) : exported::change_mask(how, set, before);
-}
-
-WEFT_API int sigprocmask(int how, const sigset_t* set, sigset_t* before) noexcept {
+WEFT_API int raise(int number) noexcept {
   if (self == nullptr)
-    return libc.sigprocmask(how, set, before);
-  const int error = exported::change_mask(how, set, before);
+    return libc.raise(number);
+  const int error = exported::kill(self->handle(), number);
   if (error != 0)
     errno = error;
   return error == 0 ? 0 : -1;

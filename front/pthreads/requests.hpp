@@ -23,10 +23,26 @@ void expect_interruptions() noexcept;
 /// Asks, and ends the wait that `t` is in. *Contexts*: all but signal handlers. *Switches*: at its end, if a
 /// tick came. *Errors*: none.
 void ask_to_cancel(thread& t) noexcept;
-void send_signal(thread& t, int number) noexcept;
-/// If `t` waits for that signal in the kernel, it gets it there: true. *Contexts*, *Errors*: as above.
-/// *Switches*: never.
-bool send_to_waiting(thread& t, int number) noexcept;
+/// 0, or EAGAIN: too many wait to be handled.
+int send_signal(thread& t, const siginfo_t& info) noexcept;
+/// The calling thread handles now what it has been sent and does not block; what it handles may end it.
+/// *Contexts*: `t` itself, in user mode. *Switches*: may. *Errors*: none.
+void handle_sent_signals(thread& t) noexcept;
+/// The signals that the calling thread blocks (masks.cpp). *Contexts*: `t` itself. *Switches*: never.
+/// *Errors*: none.
+void set_mask(thread& t, std::uint64_t bits) noexcept;
+
+/// Somebody has put signals into its queue: it handles them soon. `t` does not end meanwhile. *Contexts*,
+/// *Switches*, *Errors*: as above.
+void rouse_for_signals(thread& t) noexcept;
+/// If `t` waits in the kernel for that signal, which it has been sent, it gets it there. *Contexts*,
+/// *Errors*: as above. *Switches*: at its end, if a tick came.
+void wake_waiting(thread& t, int number) noexcept;
+
+/// Whether the program handles it by a function.
+[[nodiscard]] inline bool is_function(const struct sigaction& a) noexcept {
+  return (a.sa_flags & SA_SIGINFO) != 0 || (a.sa_handler != SIG_DFL && a.sa_handler != SIG_IGN);
+}
 
 /// Acts on what was asked of the caller; true if a handler of a signal has run. Does not return if it is
 /// cancelled. *Contexts*: thread; kernel threads: libc's own look. *Switches*: may.

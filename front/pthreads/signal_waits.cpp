@@ -3,7 +3,9 @@
 // one (pthread_kill()) goes to the kernel thread on which this one waits, as long as it waits.
 #include "front/pthreads/exported.hpp"
 #include "front/pthreads/libc.hpp"
+#include "front/pthreads/process_signals.hpp"
 #include "front/pthreads/requests.hpp"
+#include "front/pthreads/signal_queue.hpp"
 #include "weft/door/deadline.hpp"
 #include "weft/preemption.hpp"
 
@@ -16,48 +18,17 @@
 namespace weft::pthreads {
 namespace {
 
-// libc's function hides who sent it. The number, or -1 and errno.
-int wait_in_kernel(const sigset_t& set, siginfo_t& info, const timespec* limit) noexcept {
+// libc's function hides who sent it. The number, or -1 and errno. Ticks are not for the program.
+int wait_in_kernel(sigset_t set, siginfo_t& info, const timespec* limit) noexcept {
   constexpr long bytes_of_the_kernel = 8;
+  set.__val[0] &= ~signal_of_ticks_bit();
   return static_cast<int>(libc.syscall(SYS_rt_sigtimedwait, reinterpret_cast<long>(&set),
                                        reinterpret_cast<long>(&info), reinterpret_cast<long>(limit),
                                        bytes_of_the_kernel, 0, 0));
 }
 
-bool is_of_a_thread(const siginfo_t& info) noexcept {
-  return info.si_code == SI_TKILL && info.si_pid == ::getpid();
-}
-
-// One that a thread has sent, and that nobody has handled yet; 0: there is none.
-int take_sent(thread& t, std::uint64_t set) noexcept {
-  for (std::uint64_t sent = t.signals_sent.load_relaxed() & set; sent != 0;) { // relaxed: (S1) orders it
-    const int number = __builtin_ctzll(sent) + 1;
-    if ((t.signals_sent.fetch_and_acq_rel(~bit_of(number)) & bit_of(number)) != 0)
-      return number;
-    sent = t.signals_sent.load_relaxed() & set;
-  }
-  return 0;
-}
-
 int own_kernel_thread() noexcept {
   return static_cast<int>(libc.syscall(SYS_gettid, 0, 0, 0, 0, 0, 0));
-}
-
-// Somebody has claimed the wait on the kernel thread `id`, and sends: that signal must not stay behind there.
-void keep_what_was_sent(thread& t, const sigset_t& set, const siginfo_t& last, int id) noexcept {
-  if (is_of_a_thread(last))
-    return;
-  if (own_kernel_thread() != id) { // a tick has taken the caller from a worker's home: nobody gets it there
-    int number = 0;
-    for (unsigned looks = 0; (number = t.claimed_for.load_acquire()) == 0;) // pairs with send_to_waiting()
-      door::pause_for_another(looks);
-    t.signals_sent.fetch_or_release(bit_of(number));
-    return;
-  }
-  siginfo_t info{};
-  while (wait_in_kernel(set, info, nullptr) < 0) {
-  }
-  t.signals_sent.fetch_or_release(bit_of(info.si_signo)); // for the next wait
 }
 
 // The number, or a negative errno. (S1) the wait is published, full fence, a look at what was sent; pairs
@@ -66,26 +37,19 @@ int wait_once(thread& t, const sigset_t& set, siginfo_t& info, const timespec* l
   const no_preemption here; // the kernel thread stays the same; its worker goes on elsewhere
   const int id = own_kernel_thread();
   t.signals_waited = set.__val[0];
-  t.claimed_for.store_relaxed(0); // relaxed: published with the wait
-  t.waits_on.store_release(id);   // (S2) publishes the set; pairs with the sender's claim
-  door::full_fence();             // (S1)
-  int result = take_sent(t, set.__val[0]);
+  t.waits_on.store_release(id); // (S2) publishes the set; pairs with the sender's claim
+  door::full_fence();           // (S1)
+  int result = take_queued(t, set.__val[0], info);
   if (result == 0) {
     result = wait_in_kernel(set, info, limit);
     if (result < 0)
       result = -errno;
-  } else {
-    info.si_signo = result;
-    info.si_code = SI_USER;
   }
+  const bool is_call = result > 0 && calls_waiting(info);
   int seen = id;
-  if (!t.waits_on.cas_strong_acq_rel(seen, 0)) { // claimed
-    keep_what_was_sent(t, set, info, id);
-    t.waits_on.store_release(0);
-  }
-  if (result > 0 && info.si_code == SI_TKILL)
-    info.si_code = SI_USER; // as libc has it
-  return result;
+  if (!t.waits_on.cas_strong_acq_rel(seen, 0)) // (S2) claimed
+    return end_claim(t, result < 0 || is_call, info, result);
+  return is_call ? -EINTR : result; // called for an earlier wait, by one that came too late
 }
 
 int wait(const sigset_t& set, siginfo_t* info, const timespec* limit) {
@@ -98,7 +62,9 @@ int wait(const sigset_t& set, siginfo_t* info, const timespec* limit) {
   for (;;) {
     act_on_requests();
     const int result = wait_once(*self, set, got, limit != nullptr ? &left : nullptr);
-    if (result != -EINTR) // else it may have been a tick
+    if (result > 0 && got.si_code == SI_TKILL)
+      got.si_code = SI_USER; // as libc has it
+    if (result != -EINTR)    // else it may have been a tick
       return result;
     if (is_length)
       left = door::timespec_of(std::max<std::int64_t>(until - door::now(), 0));
@@ -125,15 +91,20 @@ int wait_for_handler() {
   return -1;
 }
 
+int suspend_with(const sigset_t& set) {
+  sigset_t before;
+  exported::change_mask(SIG_SETMASK, &set, &before);
+  const int result = wait_for_handler();
+  const errno_kept as_it_was;
+  static_cast<void>(exported::mask_signals(SIG_SETMASK, &before, nullptr));
+  return result;
+}
+
 } // namespace
 
-bool send_to_waiting(thread& t, int number) noexcept {
-  int id = t.waits_on.load_acquire(); // pairs with (S2)
-  if (id <= 0 || (t.signals_waited & bit_of(number)) == 0 || !t.waits_on.cas_strong_acq_rel(id, -1))
-    return false;
-  t.claimed_for.store_release(number);
-  libc.syscall(SYS_tgkill, ::getpid(), id, number, 0, 0, 0);
-  return true;
+void wake_waiting(thread& t, int number) noexcept {
+  if (const int id = claim_wait_for(t, number); id != 0)
+    call_waiting(id, number);
 }
 
 } // namespace weft::pthreads
@@ -147,13 +118,29 @@ WEFT_API int pause() {
 }
 
 WEFT_API int sigsuspend(const sigset_t* set) {
+  return self == nullptr ? libc.sigsuspend(set) : suspend_with(*set);
+}
+
+// X/Open's: that signal is open meanwhile; BSD's: the mask of the first 32. By the names that headers have
+// given them.
+WEFT_API int __sigpause(int given, int is_number) {
   if (self == nullptr)
-    return libc.sigsuspend(set);
-  sigset_t before;
-  exported::change_mask(SIG_SETMASK, set, &before);
-  const int result = wait_for_handler();
-  exported::change_mask(SIG_SETMASK, &before, nullptr);
-  return result;
+    return libc.__sigpause(given, is_number);
+  sigset_t set;
+  ::sigemptyset(&set);
+  if (is_number == 0)
+    set.__val[0] = static_cast<unsigned>(given);
+  else
+    exported::change_mask(SIG_BLOCK, nullptr, &set);
+  return is_number != 0 && ::sigdelset(&set, given) != 0 ? -1 : suspend_with(set);
+}
+WEFT_API int weft_pthread_xpg_sigpause(int number) asm("__xpg_sigpause");
+int weft_pthread_xpg_sigpause(int number) {
+  return __sigpause(number, 1);
+}
+WEFT_API int weft_pthread_sigpause(int mask) asm("sigpause");
+int weft_pthread_sigpause(int mask) {
+  return __sigpause(mask, 0);
 }
 
 WEFT_API int sigwaitinfo(const sigset_t* set, siginfo_t* info) {

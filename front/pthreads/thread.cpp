@@ -7,7 +7,10 @@
 #include "front/pthreads/leaving_library.hpp"
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/libc_cancellation.hpp"
+#include "front/pthreads/process_signals.hpp"
+#include "front/pthreads/processes.hpp"
 #include "front/pthreads/requests.hpp"
+#include "front/pthreads/signal_queue.hpp"
 #include "front/pthreads/thread_ids.hpp"
 #include "weft/door/own_thread.hpp"
 #include "weft/door/process.hpp"
@@ -35,6 +38,7 @@ std::uint16_t next_generation() noexcept {
 void run_function(void* as_thread) {
   thread& t = *static_cast<thread*>(as_thread);
   t.result = t.function(t.argument);
+  handle_sent_signals(t); // what has come is not lost
 }
 
 // Returns also when pthread_exit() has unwound the function.
@@ -46,14 +50,18 @@ void run_to_its_end(thread& t) {
 void live(void* as_thread) {
   thread& t = *static_cast<thread*>(as_thread);
   self = &t;
+  list(t);
   begin_on_libcs_block(t);
   run_to_its_end(t);
+  return_mask(t);
   end_on_libcs_block(t);
   if (futex_word* const word = t.clears_at_end) {
     word->store_release(0); // for who waits by futex(2), here or in the kernel
     door::futex_wake_anywhere(word, 1);
   }
-  t.exits = true;          // destructors are not cancelled
+  t.exits = true; // destructors are not cancelled
+  unlist(t);
+  give_signals_back(t);
   t.done.store_release(1); // (T1)
   door::futex_wake(&t.done, door::all_futex_waiters);
   if (alive().fetch_sub_release(1) == 1) // pairs with the acquire in outlive_main()
@@ -62,12 +70,14 @@ void live(void* as_thread) {
 
 void discard(void* as_thread) {
   forget_id(*static_cast<thread*>(as_thread));
+  drop_queue(*static_cast<thread*>(as_thread));
   door::destroy(static_cast<thread*>(as_thread));
 }
 
 void free_thread(thread& t) noexcept {
   const door::runtime_section in;
   forget_id(t);
+  drop_queue(t);
   door::destroy(&t);
 }
 
@@ -93,6 +103,10 @@ bool has_own_cpus(const pthread_attr_t& a) noexcept {
   return ::sched_getaffinity(0, sizeof now, &now) != 0 || !CPU_EQUAL(&asked, &now);
 }
 
+bool is_real_time(int policy) noexcept {
+  return policy == SCHED_FIFO || policy == SCHED_RR;
+}
+
 wishes wishes_of(const pthread_attr_t& a) noexcept {
   wishes w;
   int state = PTHREAD_CREATE_JOINABLE, inherits = PTHREAD_INHERIT_SCHED, policy = SCHED_OTHER;
@@ -110,9 +124,11 @@ wishes wishes_of(const pthread_attr_t& a) noexcept {
   // The lowest address of a stack that nobody has set is that many bytes below 0.
   const bool supplied = ::pthread_attr_getstack(&a, &stack, &bytes) == 0 && stack != nullptr &&
                         reinterpret_cast<std::uintptr_t>(stack) < std::uintptr_t{1} << 47;
-  // Of a priority that its policy does not have libc says what is wrong.
+  // Of a priority that its policy does not have libc says what is wrong. Who is a kernel thread may have one
+  // of real time to pass on.
   w.needs_kernel_thread =
       supplied || has_own_cpus(a) ||
+      (inherits == PTHREAD_INHERIT_SCHED && self == nullptr && is_real_time(libc.sched_getscheduler(0))) ||
       (inherits == PTHREAD_EXPLICIT_SCHED && (policy != SCHED_OTHER || priority.sched_priority != 0));
   return w;
 }
@@ -131,9 +147,9 @@ wishes wishes_of(const pthread_attr_t* a) noexcept {
 void inherit(thread& t) noexcept {
   sigset_t mask;
   if (self != nullptr) {
-    t.blocked_signals = self->blocked_signals;
+    t.blocked_signals.store_relaxed(self->blocked_signals.load_relaxed()); // relaxed: nobody knows it yet
   } else if (libc.pthread_sigmask(SIG_SETMASK, nullptr, &mask) == 0) {
-    t.blocked_signals = mask.__val[0];
+    t.blocked_signals.store_relaxed(mask.__val[0]);
   }
   if (self != nullptr)
     t.cpus = self->cpus;
@@ -172,11 +188,12 @@ int create(pthread_t* handle, const wishes& w, void* (*function)(void*), void* a
   thread* t = nullptr;
   try {
     engine& e = engine::of_process();
-    weft::pool& own_pool = e.pool();
     t = &make_thread(w, function, argument);
     inherit(*t);
+    const engine::kernel_threads_made made_here(e); // of the first thread's
+    weft::pool& own_pool = e.pool();
     if (w.has_mask)
-      t->blocked_signals = w.mask.__val[0];
+      t->blocked_signals.store_relaxed(w.mask.__val[0]); // relaxed: nobody knows it yet
     *handle = t->handle();
     alive().fetch_add_relaxed(1);     // relaxed: the creator lives meanwhile
     start(*t, own_pool, e.workers()); // SWITCH: may resume on another worker

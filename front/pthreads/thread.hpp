@@ -7,17 +7,21 @@
 #include "weft/door/errno_kept.hpp"
 #include "weft/door/object.hpp"
 #include "weft/door/unit.hpp"
+#include "weft/preemption.hpp"
 
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <optional>
 #include <pthread.h>
 #include <sched.h>
 #include <stop_token>
 
 namespace weft::pthreads {
 
-enum class kind : std::uint32_t { gone = 0, thread = 0x70746872 };
+enum class kind : std::uint32_t { gone = 0, thread = 0x70746872, signal = 0x70746873 };
+
+class queued_signal;
 
 /// *Ownership*: made by its creator; its own thread writes `result` before `done`; freed by who joins it, or
 /// at the end of one that is detached. *Ordering*: (T1) `done` is set with release after the result, and read
@@ -59,8 +63,12 @@ class thread : public door::object<kind> {
   door::atomic<const void*> waits_at{nullptr};
   // In sigwait(): the kernel thread; -1: a sender has claimed it. And for which signals (signal_waits.cpp).
   door::atomic<int> waits_on{0};
-  door::atomic<int> claimed_for{0}; // the signal that the sender has claimed it for
+  siginfo_t claimed{}; // which signal the sender has claimed it for; under `lock`
   std::uint64_t signals_waited = 0;
+  // What handlers are told of signals in `signals_sent`, in the order of their coming; and whether more of
+  // the process' may come. Under `lock` (signal_queue.hpp).
+  queued_signal *first_queued = nullptr, *last_queued = nullptr;
+  bool takes_signals = true;
   // Of its wait for a descriptor (descriptor_wait.cpp); under `lock`.
   bool waits_for_descriptor = false;
   std::stop_source descriptor_wait{std::nostopstate};
@@ -69,8 +77,13 @@ class thread : public door::object<kind> {
   bool cancel_enabled = true;
   bool cancel_at_once = false;
   bool exits = false;
-  std::uint64_t blocked_signals = 0;
-  bool handler_ends_calls = false; // the last handlers that ran: one of them has no SA_RESTART
+  door::atomic<std::uint64_t> blocked_signals{0}; // others look whom a signal of the process may go to
+  bool owns_kernel_thread = false;                // in a child of fork(): its mask is the kernel's too
+  bool handler_ends_calls = false;                // the last handlers that ran: one of them has no SA_RESTART
+
+  // --- in the list of all (process_signals.cpp); under the list's lock ---
+  thread *next_of_all = nullptr, *before_of_all = nullptr;
+  door::atomic<std::uint32_t> pins{0}; // who holds it there, though it may have ended
 
   // --- its id (thread_ids.cpp) ---
   door::atomic<pid_t> id{0}; // 0: nobody has asked for it
@@ -78,6 +91,10 @@ class thread : public door::object<kind> {
   bool has_listed_id = false;
   int niceness = 0;                    // told, not obeyed
   futex_word* clears_at_end = nullptr; // set_tid_address(2)
+
+  // While the kernel thread has its mask, which it stays on meanwhile (processes.cpp).
+  std::optional<no_preemption> held_for_mask;
+  sigset_t mask_of_kernel_thread{};
 
   // --- attributes ---
   std::size_t stack_bytes = 0, guard_bytes = 0;

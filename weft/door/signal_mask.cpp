@@ -7,6 +7,12 @@
 
 namespace weft::door {
 
+int signal_of_ticks() {
+  const int number = preempt::use_signal();
+  preempt::unuse_signal();
+  return number;
+}
+
 ticks_open::ticks_open() {
   const int number = preempt::use_signal();
   sigset_t ours;

@@ -9,6 +9,10 @@
 
 namespace weft::door {
 
+/// The number of the signal of ticks. *Contexts*: all but signal handlers. *Switches*: never. *Errors*: as
+/// below.
+[[nodiscard]] WEFT_API int signal_of_ticks();
+
 /// In scope: the calling kernel thread has the signal of ticks open; then its mask is as it was. Around what
 /// starts workers or makes the first preemptible thread. *Contexts*: foreign kernel thread. *Switches*:
 /// never. *Errors*: std::system_error(invalid_argument) where that signal cannot be used.
