@@ -73,6 +73,8 @@ verb_bench() {
     # Clang's are there where clang and its runtime are.
     build release bench_constructs.openmp_llvm bench_patterns.openmp_llvm bench_cholesky.openmp_llvm ||
       say "without libomp, iomp5 and BOLT: clang's programs cannot be built"
+  elif [ "$suite" = pthreads ]; then
+    build release bench_pthreads
   else
     build release bench
   fi
@@ -81,6 +83,9 @@ verb_bench() {
   fi
   if [ "$suite" = mpi ]; then
     exec python3 bench/mpi_suite.py --bin build/release/bench/bin "$@"
+  fi
+  if [ "$suite" = pthreads ]; then
+    exec python3 bench/pthreads_suite.py --bin build/release/bench/bin "$@"
   fi
   exec python3 bench/run.py --bin build/release/bench/bin "${arguments[@]}" "$@"
 }

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The suite "pthreads": one program of pthreads, on the C library and with libweft_pthread.so preloaded, in turn.
+
+    bench/pthreads_suite.py [--bin build/release/bench/bin] [--library libweft_pthread.so] [--quick] [--passes N] [--workers N]
+
+An operation's figure is the CPU time of the process, in us: the least of all passes, since what else runs on the machine only adds.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import run  # noqa: E402
+
+HOW = ("libc", "weft")
+# name: what it is; how many operations on the C library, with Weft, and quick; the bar: "us", or "ratio" to the C library's.
+CASES = {
+    "create_join": ("create and join, from a thread", (20_000, 200_000, 5_000), {"us": 1.2}),
+    "create_join_main": ("create and join, from main", (20_000, 20_000, 3_000), {"ratio": 1.0}),
+    "create_many": ("1,000 created, then joined, from a thread", (20_000, 200_000, 5_000), {"us": 0.9}),
+    "create_many_main": ("the same, from main", (20_000, 200_000, 5_000), {"us": 0.9}),
+    "ring": ("ring of 10,000 threads, a condition variable each", (100_000, 1_000_000, 20_000), {"us": 1.2}),
+    "semaphores": ("semaphores to and fro, two threads", (100_000, 2_000_000, 20_000), {"us": 0.25}),
+    "semaphores_main": ("the same, main against a thread", (100_000, 100_000, 20_000), {"ratio": 1.2}),
+    "barrier": ("barrier of 64 threads, a round", (2_000, 20_000, 300), {"us": 20}),
+    "mutex": ("mutex alone, in a thread", (20_000_000, 20_000_000, 1_000_000), {"ratio": 1.2}),
+    "mutex_main": ("the same, in main", (20_000_000, 20_000_000, 1_000_000), {"ratio": 1.2}),
+    "mutex_64": ("mutex of 64 threads", (6_400_000, 6_400_000, 640_000), {}),
+    # What the C library can hold depends on the limits of the machine.
+    "waiting": ("threads that wait, with stacks of 64 KiB", (10_000, 50_000, 2_000), {}),
+}
+
+
+def once(how, case, options):
+    environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
+    if how == "weft":
+        environment.update(LD_PRELOAD=str(options.library), WEFT_WORKERS=str(options.workers))
+    number = CASES[case][1][2 if options.quick else HOW.index(how)]
+    before = os.getloadavg()[0]
+    try:
+        done = subprocess.run([str(options.bin / "pthreads.threads"), case, str(number)], env=environment, capture_output=True,
+                              text=True, timeout=options.timeout)
+    except subprocess.TimeoutExpired:
+        return {"load": before, "error": f"more than {options.timeout} s"}
+    if done.returncode != 0:
+        return {"load": before, "error": (done.stderr.strip() or f"exit status {done.returncode}")[-300:]}
+    return {"load": before, **json.loads(done.stdout)}
+
+
+def least(job):
+    good = [r["cpu_us"] for r in job["passes"] if "error" not in r]
+    return min(good) if good else None
+
+
+def verdict(bar, ours, theirs):
+    """The bar in words, and whether it is met; None: there is none, or nothing to compare with."""
+    if "us" in bar:
+        return f"{bar['us']:g} us", ours <= bar["us"]
+    if "ratio" in bar and theirs:
+        return f"{bar['ratio']:g} x", ours <= bar["ratio"] * theirs
+    return "", None
+
+
+def table(jobs):
+    print(f"\n{'CPU time an operation, us':52}{'C library':>11}{'Weft':>11}{'ratio':>8}{'bar':>10}")
+    for case, (title, _, bar) in CASES.items():
+        of = {job["how"]: job for job in jobs if job["case"] == case}
+        if not of:
+            continue
+        theirs, ours = (least(of[how]) for how in HOW)
+        if ours is None:
+            print(f"{title:52}  {of['weft']['passes'][-1]['error']}")
+            continue
+        words, met = verdict(bar, ours, theirs)
+        print(f"{title:52}" + (f"{theirs:11.3f}" if theirs else f"{'-':>11}") + f"{ours:11.3f}" +
+              (f"{ours / theirs:8.2f}" if theirs else f"{'-':>8}") + f"{words:>10}" + {None: "", True: "  met", False: "  missed"}[met])
+    for job in jobs:
+        sizes = [r["bytes"] for r in job["passes"] if "bytes" in r]
+        if sizes:
+            print(f"{job['case']}, {job['how']}: {min(sizes) / 1024:.1f} KiB resident a thread, {job['passes'][0]['operations']} threads")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", type=pathlib.Path, default=run.default_bin())
+    parser.add_argument("--library", type=pathlib.Path, help="libweft_pthread.so (unless said, of the same build)")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--passes", type=int)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--only", default="", help="cases, with commas between")
+    parser.add_argument("--timeout", type=float, default=120)
+    parser.add_argument("--out", type=pathlib.Path, default=HERE / "results")
+    options = parser.parse_args()
+    options.bin = options.bin.resolve()
+    options.library = (options.library or options.bin.parent.parent / "front/pthreads/libweft_pthread.so").resolve()
+    options.passes = options.passes or (1 if options.quick else 5)
+    for needed in (options.bin / "pthreads.threads", options.library):
+        if not needed.exists():
+            sys.exit(f"{needed} is not there: build the target 'bench'")
+    start = datetime.datetime.now(datetime.timezone.utc)
+    wanted = [case for case in CASES if not options.only or case in options.only.split(",")]
+    jobs = [{"case": case, "how": how, "passes": []} for case in wanted for how in HOW]
+    for _ in range(options.passes):
+        for job in jobs:
+            job["passes"].append(once(job["how"], job["case"], options))
+    data = {"suite": "pthreads", "quick": options.quick, "passes": options.passes, "workers": options.workers,
+            "date": start.isoformat(timespec="seconds"), "machine": run.machine(), **run.build(options.bin), **run.commit(),
+            "results": jobs}
+    options.out.mkdir(parents=True, exist_ok=True)
+    path = options.out / f"pthreads{'-quick' if options.quick else ''}-{start:%Y-%m-%d-%H%M%S}.json"
+    path.write_text(json.dumps(data, indent=1) + "\n")
+    table(jobs)
+    print(f"\nraw results: {path}")
+    return 1 if any("error" in r for job in jobs if job["how"] == "weft" for r in job["passes"]) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
