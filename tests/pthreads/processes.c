@@ -2,6 +2,7 @@
 /* How processes begin and end: constructors and destructors of libraries, fork(), exit(), the end of main. */
 #include "tests/pthreads/check.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <poll.h>
 #include <sys/wait.h>
@@ -164,6 +165,47 @@ static void many_sleep(void) {
     end(all[i]);
 }
 
+/* --- setuid(): each kernel thread makes the call, whoever runs there --- */
+
+static atomic_int user_is_set;
+static void* computes_meanwhile(void* x) {
+  while (!user_is_set) {
+  }
+  return x;
+}
+/* Where it cannot be another one, it is the same. */
+static void check_user(unsigned wanted) {
+  DIR* all = opendir("/proc/self/task");
+  CHECK(all != NULL);
+  for (struct dirent* one; (one = readdir(all)) != NULL;) {
+    char name[300], line[500];
+    snprintf(name, sizeof name, "/proc/self/task/%s/status", one->d_name);
+    FILE* text = one->d_name[0] != '.' ? fopen(name, "r") : NULL;
+    while (text != NULL && fgets(line, sizeof line, text) != NULL) {
+      unsigned real = 0, effective = 0;
+      CHECK(sscanf(line, "Uid: %u %u", &real, &effective) != 2 || effective == wanted);
+    }
+    if (text != NULL)
+      fclose(text);
+  }
+  closedir(all);
+}
+static void set_user(void) {
+  CHECK(setenv("WEFT_PREEMPTION_INTERVAL", "50", 1) == 0); /* ticks come whenever they may */
+  pthread_t all[6];
+  for (int i = 0; i < 6; ++i)
+    all[i] = begin(computes_meanwhile, NULL);
+  const unsigned own = geteuid(), other = own == 0 ? 1000 : own;
+  for (int i = 0; i < 100; ++i) {
+    const unsigned wanted = i % 2 == 0 ? other : own;
+    CHECK(seteuid(wanted) == 0);
+    check_user(wanted);
+  }
+  user_is_set = 1;
+  for (int i = 0; i < 6; ++i)
+    end(all[i]);
+}
+
 int main(int count, char** words) {
   (void)count;
   static const struct test_case cases[] = {{"fork_from_main", fork_from_main},
@@ -171,6 +213,7 @@ int main(int count, char** words) {
                                            {"exit_and_end_of_main", exit_and_end_of_main},
                                            {"library", library},
                                            {"blocking_calls", blocking_calls},
-                                           {"many_sleep", many_sleep}};
+                                           {"many_sleep", many_sleep},
+                                           {"set_user", set_user}};
   return RUN_CASE(cases, words);
 }

@@ -317,6 +317,21 @@ static void own_ids(void) {
   CHECK(gettid() == getpid());
 }
 
+static void* tells_policy(void* x) {
+  struct sched_param how;
+  int policy = -1;
+  (void)x;
+  CHECK_ERROR(0, pthread_getschedparam(pthread_self(), &policy, &how));
+  return (void*)(intptr_t)policy;
+}
+/* Where the user may have it. */
+static void policy_of_main(void) {
+  const struct sched_param how = {.sched_priority = 1};
+  const int error = pthread_setschedparam(pthread_self(), SCHED_FIFO, &how);
+  CHECK(error == 0 || error == EPERM);
+  CHECK((intptr_t)end(begin(tells_policy, NULL)) == (error == 0 ? SCHED_FIFO : SCHED_OTHER));
+}
+
 int main(int count, char** words) {
   (void)count;
   static const struct test_case cases[] = {{"results", results},
@@ -331,6 +346,7 @@ int main(int count, char** words) {
                                            {"names", names},
                                            {"spinning", spinning},
                                            {"thousands", thousands},
-                                           {"own_ids", own_ids}};
+                                           {"own_ids", own_ids},
+                                           {"policy_of_main", policy_of_main}};
   return RUN_CASE(cases, words);
 }

@@ -31,6 +31,7 @@ bool act(const kernel_action* fresh, kernel_action* old) noexcept {
 
 constinit std::atomic<bool> serves{false}; // relaxed: a second call that finds it too late does no harm
 constinit std::atomic<void (*)(int, siginfo_t*, void*)> libcs_handler{nullptr};
+constinit std::atomic<unsigned long> libcs_mask{0};
 
 // What the compiler knows of thread-locals must not live across it.
 [[gnu::noinline]] void handle_on(void* own, int signal, siginfo_t* info, void* interrupted) noexcept {
@@ -40,8 +41,9 @@ constinit std::atomic<void (*)(int, siginfo_t*, void*)> libcs_handler{nullptr};
   arch::set_thread_pointer(found);
 }
 
-// Ticks that come meanwhile find the worker, and are remembered. A kernel thread that lends its block finds
-// the worker that the borrower is on, but is not the one on which that runs.
+// All other signals are blocked meanwhile: a tick that took the thread away would have another kernel thread
+// make the call twice, on a thread pointer that is not its own, and this one never. A kernel thread that
+// lends its block finds the worker that the borrower is on, but is not the one on which that runs.
 void handle(int signal, siginfo_t* info, void* interrupted) noexcept {
   const sched::worker* const here = sched::weft_worker_here;
   const bool is_here = here != nullptr && here->carried.on->kernel_id() == os::this_kernel_thread_id();
@@ -57,7 +59,9 @@ void serve_set_user() noexcept {
       now.handler == &handle)
     return; // null: libc has no kernel thread but this one yet
   libcs_handler.store(now.handler, std::memory_order_relaxed);
+  libcs_mask.store(now.mask, std::memory_order_relaxed);
   now.handler = &handle;
+  now.mask = ~0UL;
   serves.store(act(&now, nullptr), std::memory_order_relaxed);
 }
 
@@ -66,6 +70,7 @@ void stop_serving_set_user() noexcept {
   if (!serves.exchange(false, std::memory_order_relaxed) || !act(nullptr, &now) || now.handler != &handle)
     return;
   now.handler = libcs_handler.load(std::memory_order_relaxed);
+  now.mask = libcs_mask.load(std::memory_order_relaxed);
   static_cast<void>(act(&now, nullptr));
 }
 
