@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "front/pthreads/leaving_library.hpp"
 
+#include "front/pthreads/libc.hpp"
 #include "weft/runtime.hpp"
 
 #include <cstdint>
 #include <cstdlib>
 #include <link.h>
 #include <pthread.h>
+#include <sys/auxv.h>
 #include <unwind.h>
 
 extern "C" {
@@ -15,6 +17,9 @@ void __pthread_register_cancel(__pthread_unwind_buf_t*);
 void __pthread_unregister_cancel(__pthread_unwind_buf_t*);
 void __pthread_unwind_next(__pthread_unwind_buf_t*);
 int weft_sigsetjmp(void*, int) asm("__sigsetjmp") __attribute__((returns_twice));
+// By the linker, of the section that WEFT_PTHREADS_CALLS_OTHERS names.
+extern const char __start_weft_calls_others __attribute__((visibility("hidden")));
+extern const char __stop_weft_calls_others __attribute__((visibility("hidden")));
 }
 
 namespace weft::pthreads {
@@ -24,10 +29,19 @@ struct text {
   std::uintptr_t begin = 0, end = 0;
   [[nodiscard]] bool has(std::uintptr_t at) const noexcept { return at >= begin && at < end; }
 };
-constinit text own_text, runtime_text; // written when the library is loaded
+// Written when the library is loaded. The last three are what both the program and the library call: libc,
+// the loader, what the kernel gives.
+constinit text own_text, runtime_text, libc_text, loader_text, kernels_text;
 
+// Not what calls others' code: that may be unwound.
 bool is_library(std::uintptr_t at) noexcept {
-  return own_text.has(at) || runtime_text.has(at);
+  const text calling{reinterpret_cast<std::uintptr_t>(&__start_weft_calls_others),
+                     reinterpret_cast<std::uintptr_t>(&__stop_weft_calls_others)};
+  return (own_text.has(at) && !calling.has(at)) || runtime_text.has(at);
+}
+
+bool is_anybodys(std::uintptr_t at) noexcept {
+  return libc_text.has(at) || loader_text.has(at) || kernels_text.has(at);
 }
 
 void look_at_segment(const dl_phdr_info& info, const ElfW(Phdr) & segment) noexcept {
@@ -38,6 +52,12 @@ void look_at_segment(const dl_phdr_info& info, const ElfW(Phdr) & segment) noexc
     own_text = t;
   if (t.has(reinterpret_cast<std::uintptr_t>(&runtime::running)))
     runtime_text = t;
+  if (t.has(reinterpret_cast<std::uintptr_t>(libc.syscall)))
+    libc_text = t;
+  if (info.dlpi_addr == ::getauxval(AT_BASE))
+    loader_text = t;
+  if (t.has(::getauxval(AT_SYSINFO_EHDR)))
+    kernels_text = t;
 }
 
 int look_at_object(dl_phdr_info* info, std::size_t /*bytes*/, void* /*nothing*/) noexcept {
@@ -56,8 +76,8 @@ struct frame {
 };
 enum : int { of_rbx = 3, of_rbp = 6, of_r12 = 12, of_r13 = 13, of_r14 = 14, of_r15 = 15 }; // as DWARF counts
 
-// The way up: past `above`, to the first frame outside the library; where that is the kernel's of a signal,
-// and the signal has interrupted the library, to the next one outside it.
+// The way up: past `above`, to the first frame outside the library. Where that is libc's or the kernel's (of
+// a signal, for one), and was called by the library or has interrupted it, to the next one outside it.
 struct way_up {
   std::uintptr_t above;
   frame found{};
@@ -67,15 +87,16 @@ struct way_up {
 _Unwind_Reason_Code look_at(_Unwind_Context* at, void* argument) noexcept {
   way_up& w = *static_cast<way_up*>(argument);
   int is_interrupted = 0;
-  const std::uintptr_t pc = _Unwind_GetIPInfo(at, &is_interrupted);
+  const std::uintptr_t address = _Unwind_GetIPInfo(at, &is_interrupted);
+  const std::uintptr_t pc = is_interrupted != 0 ? address : address - 1;
   const std::uintptr_t stack_pointer = _Unwind_GetCFA(at);
   if (stack_pointer <= w.above)
     return _URC_NO_REASON;
-  if (w.has_found) // the frame of a signal; this is what it has interrupted
-    if (is_interrupted == 0 || !is_library(pc))
-      return _URC_END_OF_STACK;
-  w.has_found = !is_library(is_interrupted != 0 ? pc : pc - 1);
-  if (w.has_found)
+  if (is_library(pc)) {
+    w.has_found = false;
+    return _URC_NO_REASON;
+  }
+  if (!w.has_found)
     w.found = {_Unwind_GetGR(at, of_rbx),
                _Unwind_GetGR(at, of_rbp),
                _Unwind_GetGR(at, of_r12),
@@ -83,7 +104,8 @@ _Unwind_Reason_Code look_at(_Unwind_Context* at, void* argument) noexcept {
                _Unwind_GetGR(at, of_r14),
                _Unwind_GetGR(at, of_r15),
                stack_pointer};
-  return _URC_NO_REASON;
+  w.has_found = true;
+  return is_anybodys(pc) ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
 // The address of the return still stands below the frame: the function finds it as any that is called there.

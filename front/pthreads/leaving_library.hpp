@@ -3,6 +3,10 @@
 // or where it was interrupted: nothing may unwind those, so it leaves them as they are.
 #pragma once
 
+/// A function of this library's that calls the program's code, or what of libc's cleans up when it is
+/// unwound, and may be unwound itself.
+#define WEFT_PTHREADS_CALLS_OTHERS gnu::section("weft_calls_others"), gnu::noinline
+
 namespace weft::pthreads {
 
 /// Calls `function`. False: the thread has ended in it; its frames are unwound, with their cleanups and

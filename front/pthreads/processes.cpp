@@ -3,6 +3,7 @@
 // that of a thread of ours is not its kernel thread's.
 #include "front/pthreads/processes.hpp"
 
+#include "front/pthreads/leaving_library.hpp"
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/thread.hpp"
 #include "weft/preemption.hpp"
@@ -27,18 +28,18 @@ int with_own_mask(Call call) noexcept {
   return result;
 }
 
-// The thread may be cancelled in `call`: then return_mask() comes at its end, on the same kernel thread.
-template <class Call>
-int with_mask_lent(Call call) {
+// The thread may be cancelled in it, and what libc does then ends the process that it has made: return_mask()
+// comes at the thread's end then, on the same kernel thread.
+[[WEFT_PTHREADS_CALLS_OTHERS]] int system_with_mask_lent(const char* command) {
   if (self == nullptr)
-    return call();
+    return libc.system(command);
   thread& t = *self;
   t.held_for_mask.emplace();
   sigset_t wanted;
   ::sigemptyset(&wanted);
   wanted.__val[0] = t.blocked_signals.load_relaxed(); // relaxed: its own
   libc.pthread_sigmask(SIG_SETMASK, &wanted, &t.mask_of_kernel_thread);
-  const int result = call();
+  const int result = libc.system(command);
   return_mask(t);
   return result;
 }
@@ -115,7 +116,7 @@ WEFT_API FILE* popen(const char* command, const char* mode) {
   return made;
 }
 WEFT_API int system(const char* command) {
-  return with_mask_lent([=] { return libc.system(command); });
+  return system_with_mask_lent(command);
 }
 
 WEFT_API int execl(const char* path, const char* first, ...) noexcept {

@@ -31,7 +31,7 @@ void call_off_wait(thread& t) noexcept {
 
 // By a call and not by the kernel, which would block signals of the kernel thread, that of ticks among them:
 // the handler may wait, and other threads go on there. Masks are the thread's.
-void call_handler(thread& t, siginfo_t& info, const struct sigaction& a) {
+[[WEFT_PTHREADS_CALLS_OTHERS]] void call_handler(thread& t, siginfo_t& info, const struct sigaction& a) {
   const int number = info.si_signo;
   const std::uint64_t before = t.blocked_signals.load_relaxed(); // relaxed: its own
   set_mask(t, before | a.sa_mask.__val[0] | ((a.sa_flags & SA_NODEFER) != 0 ? 0 : bit_of(number)));

@@ -35,7 +35,7 @@ std::uint16_t next_generation() noexcept {
 
 // --- the thread ---
 
-void run_function(void* as_thread) {
+[[WEFT_PTHREADS_CALLS_OTHERS]] void run_function(void* as_thread) {
   thread& t = *static_cast<thread*>(as_thread);
   t.result = t.function(t.argument);
   handle_sent_signals(t); // what has come is not lost

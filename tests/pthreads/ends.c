@@ -175,11 +175,39 @@ static void handlers_in_waits(void) {
   CHECK(pthread_join(t, NULL) == 0);
 }
 
+static sem_t posted;
+
+static void* post_for_ever(void* argument) {
+  (void)argument;
+  pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+  pthread_cleanup_push(&clean, NULL);
+  for (;;)
+    sem_post(&posted);
+  pthread_cleanup_pop(0);
+  return NULL;
+}
+
+// In the C library as well, and in the kernel, which a library calls for it: main sleeps there.
+static void in_sem_post(void) {
+  for (int i = 1; i <= 100; ++i) {
+    pthread_t t;
+    void* result = NULL;
+    CHECK(sem_init(&posted, 0, 0) == 0);
+    CHECK(pthread_create(&t, NULL, &post_for_ever, NULL) == 0);
+    for (int k = 0; k < 20; ++k)
+      CHECK(sem_wait(&posted) == 0);
+    CHECK(pthread_cancel(t) == 0);
+    CHECK(pthread_join(t, &result) == 0 && result == PTHREAD_CANCELED);
+    CHECK(atomic_load(&cleaned) == i);
+  }
+}
+
 int main(int count, char** words) {
   (void)count;
   static const struct test_case cases[] = {{"while_it_computes", while_it_computes},
                                            {"in_calls_of_libc", in_calls_of_libc},
                                            {"at_a_mutex", at_a_mutex},
+                                           {"in_sem_post", in_sem_post},
                                            {"in_close", in_close},
                                            {"in_a_handler", in_a_handler},
                                            {"of_main", of_main},
