@@ -87,8 +87,9 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--passes", type=int)
     parser.add_argument("--timeout", type=float, default=120)
-    parser.add_argument("--out", type=pathlib.Path, default=HERE / "results")
+    run.add_results(parser)
     options = parser.parse_args()
+    run.require_clean(options)
     options.bin = options.bin.resolve()
     options.layers = options.layers or options.bin.parent.parent / "front" / "mpi"
     options.passes = options.passes or (1 if options.quick else 5)
