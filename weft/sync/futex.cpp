@@ -21,17 +21,18 @@ namespace {
 using thread_bucket = futex_bucket<waiter>;
 using thread_place = thread_bucket::place;
 
-/// 128 KiB of address space, of which only pages with a waiter become resident. As many as a thousand
-/// threads that wait at addresses of their own find, on average, nobody else in their bucket.
-constexpr std::size_t futex_buckets = 1024;
+/// 1 MiB of address space, of which only pages with a waiter become resident. As many as ten thousand threads
+/// that wait at addresses of their own find, on average, little more than one other in their bucket: each is
+/// a frame elsewhere, and who wakes one of them walks past the others.
+constexpr std::size_t futex_buckets = 8192;
 constinit thread_bucket futex_table[futex_buckets];
 
 // As wait_table.hpp: multiplicative hashing of the low half of the address.
 thread_bucket& bucket_at(const void* address) noexcept {
   const auto low = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(address));
-  return futex_table[(low * 0x9E3779B1U) >> 22];
+  return futex_table[(low * 0x9E3779B1U) >> 19];
 }
-static_assert(futex_buckets == std::size_t{1} << (32 - 22));
+static_assert(futex_buckets == std::size_t{1} << (32 - 19));
 
 // --- what handlers owe ---
 
