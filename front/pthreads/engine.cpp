@@ -100,6 +100,8 @@ engine& engine::of_process() {
 
 weft::pool& engine::pool() {
   prepare_end_of_main();
+  if (weft::worker_group* const ready = ready_.load_acquire()) // pairs with the release below
+    return ready->next_pool();
   const std::scoped_lock held(lock_);
   static_cast<void>(door::prepare_futex_wakes_in_handlers()); // without it the next wake pays
   if (group_ == nullptr && runtime::running())
@@ -108,6 +110,7 @@ weft::pool& engine::pool() {
     const door::ticks_open scope;
     group_ = door::start_shared_workers(workers_);
     hand_signals_over();
+    ready_.store_release(group_.get());
   }
   return group_->next_pool();
 }
@@ -115,6 +118,7 @@ weft::pool& engine::pool() {
 void engine::forget() noexcept {
   ::new (static_cast<void*>(&lock_)) std::mutex;
   has_kernel_threads_.store_relaxed(false);
+  ready_.store_relaxed(nullptr);
   static_cast<void>(group_.release());
 }
 

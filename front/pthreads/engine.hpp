@@ -45,7 +45,8 @@ class engine {
   const unsigned workers_;
   std::mutex lock_;
   std::unique_ptr<weft::worker_group> group_;
-  door::atomic<bool> has_kernel_threads_{false}; // all that the first thread needs
+  door::atomic<weft::worker_group*> ready_{nullptr}; // the same, once there is one
+  door::atomic<bool> has_kernel_threads_{false};     // all that the first thread needs
 };
 
 /// Whether new threads are Weft's at all: not where WEFT_PTHREADS=off asks for it, nor where the machine

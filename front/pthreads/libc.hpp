@@ -132,6 +132,7 @@ namespace weft::pthreads {
   X(setpriority, int, (__priority_which_t, id_t, int))                                                       \
   X(getpriority, int, (__priority_which_t, id_t))                                                            \
   X(sched_yield, int, ())                                                                                    \
+  X(pthread_setattr_default_np, int, (const pthread_attr_t*))                                                \
   X(kill, int, (pid_t, int))                                                                                 \
   X(sigqueue, int, (pid_t, int, const sigval))                                                               \
   X(raise, int, (int))                                                                                       \

@@ -46,12 +46,20 @@ int take(futex_word& word, const limit& until) noexcept {
   return try_take(word) ? 0 : take_slowly(word, until);
 }
 
+[[gnu::noinline]] void wake_one(futex_word& word) noexcept {
+  const errno_kept as_it_was;
+  door::futex_wake(&word, 1);
+}
+
 // GONE: the mutex, if nobody waits.
 void give(futex_word& word) noexcept {
-  if (word.exchange_release(free_) == waited_for) [[unlikely]] { // (X1)
-    const errno_kept as_it_was;
-    door::futex_wake(&word, 1);
-  }
+  if (word.exchange_release(free_) == waited_for) [[unlikely]] // (X1)
+    wake_one(word);
+}
+
+// By far the most are so, and are to cost what they do in libc.
+bool is_plain(const pthread_mutex_t& m) noexcept {
+  return kind_of(m) == PTHREAD_MUTEX_TIMED_NP;
 }
 
 // --- kinds that know their owner ---
@@ -191,6 +199,8 @@ WEFT_API int pthread_mutex_init(pthread_mutex_t* m, const pthread_mutexattr_t* h
 }
 
 WEFT_API int pthread_mutex_lock(pthread_mutex_t* m) noexcept {
+  if (is_plain(*m) && try_take(lock_of(*m))) [[likely]]
+    return 0;
   return exported::mutex_lock(m);
 }
 
@@ -210,6 +220,10 @@ WEFT_API int pthread_mutex_clocklock(pthread_mutex_t* m, clockid_t clock, const 
 }
 
 WEFT_API int pthread_mutex_unlock(pthread_mutex_t* m) noexcept {
+  if (is_plain(*m)) [[likely]] {
+    give(lock_of(*m)); // GONE: the mutex, if nobody waits
+    return 0;
+  }
   return exported::mutex_unlock(m);
 }
 

@@ -25,20 +25,21 @@ constinit door::atomic<std::uint32_t> queued{0};
 class undisturbed {
  public:
   undisturbed() noexcept {
-    if (self != nullptr)
+    if (!is_kernel_thread_)
       return;
     sigset_t all;
     ::sigfillset(&all);
     libc.pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
   ~undisturbed() {
-    if (self == nullptr)
+    if (is_kernel_thread_)
       libc.pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
   undisturbed(const undisturbed&) = delete;
   undisturbed& operator=(const undisturbed&) = delete;
 
  private:
+  const bool is_kernel_thread_ = self == nullptr; // in the runtime `self` is the kernel thread's
   const door::runtime_section in_;
   sigset_t before_{};
 };

@@ -95,10 +95,7 @@ bool has_own_cpus(const pthread_attr_t& a) noexcept {
   cpu_set_t asked, now;
   if (::pthread_attr_getaffinity_np(&a, sizeof asked, &asked) != 0)
     return false;
-  int counted = 0;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    counted += CPU_ISSET(cpu, &asked) ? 1 : 0;
-  if (counted == CPU_SETSIZE) // what libc says where nothing was asked
+  if (CPU_COUNT(&asked) == CPU_SETSIZE) // what libc says where nothing was asked
     return false;
   return ::sched_getaffinity(0, sizeof now, &now) != 0 || !CPU_EQUAL(&asked, &now);
 }
@@ -124,23 +121,53 @@ wishes wishes_of(const pthread_attr_t& a) noexcept {
   // The lowest address of a stack that nobody has set is that many bytes below 0.
   const bool supplied = ::pthread_attr_getstack(&a, &stack, &bytes) == 0 && stack != nullptr &&
                         reinterpret_cast<std::uintptr_t>(stack) < std::uintptr_t{1} << 47;
-  // Of a priority that its policy does not have libc says what is wrong. Who is a kernel thread may have one
-  // of real time to pass on.
+  // Of a priority that its policy does not have libc says what is wrong.
   w.needs_kernel_thread =
       supplied || has_own_cpus(a) ||
-      (inherits == PTHREAD_INHERIT_SCHED && self == nullptr && is_real_time(libc.sched_getscheduler(0))) ||
       (inherits == PTHREAD_EXPLICIT_SCHED && (policy != SCHED_OTHER || priority.sched_priority != 0));
   return w;
 }
 
+// Who is a kernel thread may have a policy of real time to pass on.
+bool passes_real_time_on(int inherits) noexcept {
+  return inherits == PTHREAD_INHERIT_SCHED && self == nullptr && is_real_time(libc.sched_getscheduler(0));
+}
+
+// Of whom nothing is said: asked for once, and again when the program has changed it. *Ordering*: the three
+// are written before `is_known` (release), and read after it (acquire).
+struct usual_wishes {
+  door::atomic<bool> is_known{false};
+  door::atomic<std::size_t> stack_bytes{0}, guard_bytes{0};
+  door::atomic<bool> needs_kernel_thread{false};
+};
+constinit usual_wishes usual;
+
+void learn_usual() noexcept {
+  pthread_attr_t a;
+  if (::pthread_getattr_default_np(&a) != 0)
+    return;
+  const wishes w = wishes_of(a);
+  ::pthread_attr_destroy(&a);
+  usual.stack_bytes.store_relaxed(w.stack_bytes);
+  usual.guard_bytes.store_relaxed(w.guard_bytes);
+  usual.needs_kernel_thread.store_relaxed(w.needs_kernel_thread);
+  usual.is_known.store_release(true);
+}
+
 wishes wishes_of(const pthread_attr_t* a) noexcept {
-  if (a != nullptr)
-    return wishes_of(*a);
-  pthread_attr_t usual;
-  if (::pthread_getattr_default_np(&usual) != 0)
-    return {};
-  const wishes w = wishes_of(usual);
-  ::pthread_attr_destroy(&usual);
+  wishes w;
+  int inherits = PTHREAD_INHERIT_SCHED;
+  if (a != nullptr) {
+    w = wishes_of(*a);
+    ::pthread_attr_getinheritsched(a, &inherits);
+  } else {
+    if (!usual.is_known.load_acquire())
+      learn_usual();
+    w.stack_bytes = usual.stack_bytes.load_relaxed();
+    w.guard_bytes = usual.guard_bytes.load_relaxed();
+    w.needs_kernel_thread = usual.needs_kernel_thread.load_relaxed();
+  }
+  w.needs_kernel_thread = w.needs_kernel_thread || passes_real_time_on(inherits);
   return w;
 }
 
@@ -331,6 +358,12 @@ extern "C" {
 WEFT_API int pthread_create(pthread_t* handle, const pthread_attr_t* attributes, void* (*function)(void*),
                             void* argument) noexcept {
   return exported::create(handle, attributes, function, argument);
+}
+
+WEFT_API int pthread_setattr_default_np(const pthread_attr_t* a) noexcept {
+  const int error = libc.pthread_setattr_default_np(a);
+  usual.is_known.store_release(false);
+  return error;
 }
 
 WEFT_API pthread_t pthread_self() noexcept {

@@ -317,6 +317,27 @@ static void own_ids(void) {
   CHECK(gettid() == getpid());
 }
 
+static void* tells_stack(void* x) {
+  pthread_attr_t own;
+  size_t bytes = 0;
+  (void)x;
+  CHECK_ERROR(0, pthread_getattr_np(pthread_self(), &own));
+  CHECK_ERROR(0, pthread_attr_getstacksize(&own, &bytes));
+  CHECK_ERROR(0, pthread_attr_destroy(&own));
+  return (void*)bytes;
+}
+/* The program may change them between two threads. */
+static void default_attributes(void) {
+  for (size_t bytes = 256 << 10; bytes <= 1024 << 10; bytes *= 2) {
+    pthread_attr_t usual;
+    CHECK_ERROR(0, pthread_attr_init(&usual));
+    CHECK_ERROR(0, pthread_attr_setstacksize(&usual, bytes));
+    CHECK_ERROR(0, pthread_setattr_default_np(&usual));
+    CHECK_ERROR(0, pthread_attr_destroy(&usual));
+    CHECK((size_t)end(begin(tells_stack, NULL)) == bytes);
+  }
+}
+
 static void* tells_policy(void* x) {
   struct sched_param how;
   int policy = -1;
@@ -347,6 +368,7 @@ int main(int count, char** words) {
                                            {"spinning", spinning},
                                            {"thousands", thousands},
                                            {"own_ids", own_ids},
-                                           {"policy_of_main", policy_of_main}};
+                                           {"policy_of_main", policy_of_main},
+                                           {"default_attributes", default_attributes}};
   return RUN_CASE(cases, words);
 }
