@@ -138,7 +138,7 @@ bool passes_real_time_on(int inherits) noexcept {
 struct usual_wishes {
   door::atomic<bool> is_known{false};
   door::atomic<std::size_t> stack_bytes{0}, guard_bytes{0};
-  door::atomic<bool> needs_kernel_thread{false};
+  door::atomic<bool> detached{false}, needs_kernel_thread{false};
 };
 constinit usual_wishes usual;
 
@@ -150,6 +150,7 @@ void learn_usual() noexcept {
   ::pthread_attr_destroy(&a);
   usual.stack_bytes.store_relaxed(w.stack_bytes);
   usual.guard_bytes.store_relaxed(w.guard_bytes);
+  usual.detached.store_relaxed(w.detached);
   usual.needs_kernel_thread.store_relaxed(w.needs_kernel_thread);
   usual.is_known.store_release(true);
 }
@@ -165,6 +166,7 @@ wishes wishes_of(const pthread_attr_t* a) noexcept {
       learn_usual();
     w.stack_bytes = usual.stack_bytes.load_relaxed();
     w.guard_bytes = usual.guard_bytes.load_relaxed();
+    w.detached = usual.detached.load_relaxed();
     w.needs_kernel_thread = usual.needs_kernel_thread.load_relaxed();
   }
   w.needs_kernel_thread = w.needs_kernel_thread || passes_real_time_on(inherits);

@@ -326,6 +326,16 @@ static void* tells_stack(void* x) {
   CHECK_ERROR(0, pthread_attr_destroy(&own));
   return (void*)bytes;
 }
+static void* is_detached(void* told) {
+  pthread_attr_t own;
+  int state = -1;
+  CHECK_ERROR(0, pthread_getattr_np(pthread_self(), &own));
+  CHECK_ERROR(0, pthread_attr_getdetachstate(&own, &state));
+  CHECK_ERROR(0, pthread_attr_destroy(&own));
+  CHECK(state == PTHREAD_CREATE_DETACHED);
+  CHECK(sem_post(told) == 0);
+  return NULL;
+}
 /* The program may change them between two threads. */
 static void default_attributes(void) {
   for (size_t bytes = 256 << 10; bytes <= 1024 << 10; bytes *= 2) {
@@ -336,6 +346,15 @@ static void default_attributes(void) {
     CHECK_ERROR(0, pthread_attr_destroy(&usual));
     CHECK((size_t)end(begin(tells_stack, NULL)) == bytes);
   }
+  pthread_attr_t usual;
+  sem_t told;
+  CHECK(sem_init(&told, 0, 0) == 0);
+  CHECK_ERROR(0, pthread_attr_init(&usual));
+  CHECK_ERROR(0, pthread_attr_setdetachstate(&usual, PTHREAD_CREATE_DETACHED));
+  CHECK_ERROR(0, pthread_setattr_default_np(&usual));
+  CHECK_ERROR(0, pthread_attr_destroy(&usual));
+  begin(is_detached, &told);
+  CHECK(sem_wait(&told) == 0);
 }
 
 static void* tells_policy(void* x) {
