@@ -231,6 +231,76 @@ static void sets(void) {
   CHECK(close(event) == 0 && close(set) == 0);
 }
 
+/* --- several at once --- */
+
+enum { pollers = 40 };
+static int pipes[pollers][2][2];
+static void* polls_two(void* number) {
+  const intptr_t own = (intptr_t)number;
+  struct pollfd wanted[] = {{pipes[own][0][0], POLLIN, 0}, {-1, POLLIN, 0}, {pipes[own][1][0], POLLIN, 0}};
+  const struct timespec soon = {0, 5000000};
+  CHECK(poll(wanted, 3, 5) == 0 && ppoll(wanted, 3, &soon, NULL) == 0);
+  for (int round = 0; round < 3; ++round) {
+    char c = 0;
+    const int found = round == 0 ? poll(wanted, 3, -1) : round == 1 ? ppoll(wanted, 3, NULL, NULL) : 0;
+    if (round == 2) {
+      fd_set set;
+      FD_ZERO(&set);
+      FD_SET(pipes[own][0][0], &set);
+      FD_SET(pipes[own][1][0], &set);
+      struct timeval limit = {20, 0};
+      CHECK(select(pipes[own][1][0] + pipes[own][0][0] + 1, &set, NULL, NULL, &limit) == 1);
+      CHECK(FD_ISSET(pipes[own][1][0], &set) && !FD_ISSET(pipes[own][0][0], &set));
+      CHECK(limit.tv_sec < 20);
+    } else {
+      CHECK(found == 1 && wanted[0].revents == 0 && wanted[1].revents == 0 && wanted[2].revents == POLLIN);
+    }
+    CHECK(read(pipes[own][1][0], &c, 1) == 1 && c == 'a' + round);
+  }
+  /* What the set of the call cannot hold: the same one twice. */
+  struct pollfd twice[] = {{pipes[own][1][0], POLLIN, 0}, {pipes[own][1][0], POLLIN | POLLPRI, 0}};
+  CHECK(poll(twice, 2, -1) == 2 && twice[0].revents == POLLIN && twice[1].revents == POLLIN);
+  return NULL;
+}
+static int descriptor_count(void) {
+  int count = 0;
+  for (int d = 0; d < 1024; ++d)
+    count += fcntl(d, F_GETFD) >= 0;
+  return count;
+}
+static void* polls_for_ever(void* number) {
+  const intptr_t own = (intptr_t)number;
+  struct pollfd wanted[] = {{pipes[own][0][0], POLLIN, 0}, {pipes[own][1][0], POLLIN, 0}};
+  poll(wanted, 2, -1);
+  return NULL;
+}
+static void several(void) {
+  pthread_t all[pollers];
+  for (int i = 0; i < pollers; ++i)
+    CHECK(pipe(pipes[i][0]) == 0 && pipe(pipes[i][1]) == 0);
+  for (intptr_t i = 0; i < pollers; ++i)
+    all[i] = begin(polls_two, (void*)i);
+  for (int round = 0; round < 4; ++round) {
+    sleep_ms(30);
+    for (int i = 0; i < pollers; ++i)
+      CHECK(write(pipes[i][1][1], &"abcd"[round], 1) == 1);
+  }
+  for (int i = 0; i < pollers; ++i)
+    end(all[i]);
+  char c = 0;
+  for (int i = 0; i < pollers; ++i)
+    CHECK(read(pipes[i][1][0], &c, 1) == 1 && c == 'd');
+  const int before = descriptor_count();
+  for (intptr_t i = 0; i < pollers; ++i)
+    all[i] = begin(polls_for_ever, (void*)i);
+  sleep_ms(20);
+  for (int i = 0; i < pollers; ++i)
+    CHECK_ERROR(0, pthread_cancel(all[i]));
+  for (int i = 0; i < pollers; ++i)
+    CHECK(end(all[i]) == PTHREAD_CANCELED);
+  CHECK(descriptor_count() == before);
+}
+
 /* --- what ends a wait --- */
 
 static long ms_since(const struct timespec* begin_) {
@@ -424,6 +494,7 @@ int main(int count, char** words) {
                                            {"datagrams", datagrams},
                                            {"connections", connections},
                                            {"sets", sets},
+                                           {"several", several},
                                            {"limits", limits},
                                            {"cancelled", cancelled},
                                            {"interrupted", interrupted},
