@@ -103,11 +103,11 @@ WEFT_API int fexecve(int descriptor, char* const* list, char* const* variables) 
 }
 
 WEFT_API int posix_spawn(pid_t* id, const char* path, const posix_spawn_file_actions_t* actions,
-                         const posix_spawnattr_t* how, char* const* list, char* const* variables) noexcept {
+                         const posix_spawnattr_t* how, char* const* list, char* const* variables) {
   return with_own_mask([=] { return libc.posix_spawn(id, path, actions, how, list, variables); });
 }
 WEFT_API int posix_spawnp(pid_t* id, const char* file, const posix_spawn_file_actions_t* actions,
-                          const posix_spawnattr_t* how, char* const* list, char* const* variables) noexcept {
+                          const posix_spawnattr_t* how, char* const* list, char* const* variables) {
   return with_own_mask([=] { return libc.posix_spawnp(id, file, actions, how, list, variables); });
 }
 WEFT_API FILE* popen(const char* command, const char* mode) {
