@@ -142,33 +142,38 @@ struct usual_wishes {
 };
 constinit usual_wishes usual;
 
-void learn_usual() noexcept {
+wishes learn_usual() noexcept {
   pthread_attr_t a;
   if (::pthread_getattr_default_np(&a) != 0)
-    return;
+    return {};
   const wishes w = wishes_of(a);
   ::pthread_attr_destroy(&a);
+  if (w.has_mask) // too seldom to be kept
+    return w;
   usual.stack_bytes.store_relaxed(w.stack_bytes);
   usual.guard_bytes.store_relaxed(w.guard_bytes);
   usual.detached.store_relaxed(w.detached);
   usual.needs_kernel_thread.store_relaxed(w.needs_kernel_thread);
   usual.is_known.store_release(true);
+  return w;
+}
+
+wishes usual_now() noexcept {
+  if (!usual.is_known.load_acquire())
+    return learn_usual();
+  wishes w;
+  w.stack_bytes = usual.stack_bytes.load_relaxed();
+  w.guard_bytes = usual.guard_bytes.load_relaxed();
+  w.detached = usual.detached.load_relaxed();
+  w.needs_kernel_thread = usual.needs_kernel_thread.load_relaxed();
+  return w;
 }
 
 wishes wishes_of(const pthread_attr_t* a) noexcept {
-  wishes w;
   int inherits = PTHREAD_INHERIT_SCHED;
-  if (a != nullptr) {
-    w = wishes_of(*a);
+  wishes w = a != nullptr ? wishes_of(*a) : usual_now();
+  if (a != nullptr)
     ::pthread_attr_getinheritsched(a, &inherits);
-  } else {
-    if (!usual.is_known.load_acquire())
-      learn_usual();
-    w.stack_bytes = usual.stack_bytes.load_relaxed();
-    w.guard_bytes = usual.guard_bytes.load_relaxed();
-    w.detached = usual.detached.load_relaxed();
-    w.needs_kernel_thread = usual.needs_kernel_thread.load_relaxed();
-  }
   w.needs_kernel_thread = w.needs_kernel_thread || passes_real_time_on(inherits);
   return w;
 }

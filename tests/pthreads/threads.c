@@ -329,6 +329,9 @@ static void* tells_stack(void* x) {
 static void* is_detached(void* told) {
   pthread_attr_t own;
   int state = -1;
+  sigset_t mask;
+  CHECK_ERROR(0, pthread_sigmask(SIG_BLOCK, NULL, &mask));
+  CHECK(sigismember(&mask, SIGUSR1) == 1);
   CHECK_ERROR(0, pthread_getattr_np(pthread_self(), &own));
   CHECK_ERROR(0, pthread_attr_getdetachstate(&own, &state));
   CHECK_ERROR(0, pthread_attr_destroy(&own));
@@ -351,6 +354,10 @@ static void default_attributes(void) {
   CHECK(sem_init(&told, 0, 0) == 0);
   CHECK_ERROR(0, pthread_attr_init(&usual));
   CHECK_ERROR(0, pthread_attr_setdetachstate(&usual, PTHREAD_CREATE_DETACHED));
+  sigset_t mask;
+  sigemptyset(&mask);
+  sigaddset(&mask, SIGUSR1);
+  CHECK_ERROR(0, pthread_attr_setsigmask_np(&usual, &mask));
   CHECK_ERROR(0, pthread_setattr_default_np(&usual));
   CHECK_ERROR(0, pthread_attr_destroy(&usual));
   begin(is_detached, &told);
