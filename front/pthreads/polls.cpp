@@ -5,6 +5,7 @@
 #include "front/pthreads/descriptor_wait.hpp"
 #include "front/pthreads/exported.hpp"
 #include "front/pthreads/libc.hpp"
+#include "front/pthreads/libc_cancellation.hpp"
 #include "front/pthreads/requests.hpp"
 #include "weft/door/deadline.hpp"
 #include "weft/io.hpp"
@@ -103,10 +104,13 @@ int look_at_several(const pollfd* descriptors, nfds_t count, door::deadline end,
   const int found = look(0);
   if (found != 0 || door::passed(end))
     return found;
-  together all;
-  if (count > together::most || !all.take(descriptors, count))
-    return look(milliseconds_until(end));
-  return look_until_ready(all.descriptor(), POLLIN, end, look);
+  if (count <= together::most) {
+    const not_by_libc alone; // whom libc cancels in a look would leave the set behind
+    together all;
+    if (all.take(descriptors, count))
+      return look_until_ready(all.descriptor(), POLLIN, end, look);
+  }
+  return look(milliseconds_until(end));
 }
 
 int poll_until(pollfd* descriptors, nfds_t count, door::deadline end) {

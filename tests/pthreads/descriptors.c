@@ -235,11 +235,13 @@ static void sets(void) {
 
 enum { pollers = 40 };
 static int pipes[pollers][2][2];
+static sem_t nothing_came;
 static void* polls_two(void* number) {
   const intptr_t own = (intptr_t)number;
   struct pollfd wanted[] = {{pipes[own][0][0], POLLIN, 0}, {-1, POLLIN, 0}, {pipes[own][1][0], POLLIN, 0}};
   const struct timespec soon = {0, 5000000};
   CHECK(poll(wanted, 3, 5) == 0 && ppoll(wanted, 3, &soon, NULL) == 0);
+  CHECK(sem_post(&nothing_came) == 0);
   for (int round = 0; round < 3; ++round) {
     char c = 0;
     const int found = round == 0 ? poll(wanted, 3, -1) : round == 1 ? ppoll(wanted, 3, NULL, NULL) : 0;
@@ -276,10 +278,13 @@ static void* polls_for_ever(void* number) {
 }
 static void several(void) {
   pthread_t all[pollers];
+  CHECK(sem_init(&nothing_came, 0, 0) == 0);
   for (int i = 0; i < pollers; ++i)
     CHECK(pipe(pipes[i][0]) == 0 && pipe(pipes[i][1]) == 0);
   for (intptr_t i = 0; i < pollers; ++i)
     all[i] = begin(polls_two, (void*)i);
+  for (int i = 0; i < pollers; ++i)
+    CHECK(sem_wait(&nothing_came) == 0);
   for (int round = 0; round < 4; ++round) {
     sleep_ms(30);
     for (int i = 0; i < pollers; ++i)
