@@ -133,19 +133,22 @@ TEST_F(door_own_thread, variables_stay_with_who_waits_in_scope) {
   }
 }
 
-TEST_F(door_own_thread, exceptions_stay_the_callers) {
-  in_a_thread_beside_a_sleeper([](door::descriptor& lender) {
-    try {
-      throw std::logic_error("of the caller");
-    } catch (const std::logic_error&) {
-      {
-        const door::on_variables_of here(lender);
-        EXPECT_EQ(std::current_exception(), nullptr);
-        throw_and_catch();
-      }
-      EXPECT_THROW(throw, std::logic_error);
+void expect_exceptions_stay(door::descriptor& lender) {
+  try {
+    throw std::logic_error("of the caller");
+  } catch (const std::logic_error&) {
+    {
+      const door::on_variables_of here(lender);
+      EXPECT_EQ(std::current_exception(), nullptr);
+      throw_and_catch();
     }
-  });
+    EXPECT_THROW(throw, std::logic_error);
+  }
+}
+
+TEST_F(door_own_thread, exceptions_stay_the_callers) {
+  in_a_thread_beside_a_sleeper(&expect_exceptions_stay);
+  in_a_kernel_thread_beside_a_sleeper(&expect_exceptions_stay);
 }
 
 TEST_F(door_own_thread, a_kernel_thread_uses_another_ones_variables) {
@@ -202,21 +205,6 @@ TEST_F(door_own_thread, a_kernel_threads_scopes_may_be_nested) {
     EXPECT_EQ(read_own(), 1);
   });
   EXPECT_EQ(lenders_value_, 20);
-}
-
-TEST_F(door_own_thread, exceptions_stay_the_kernel_threads) {
-  in_a_kernel_thread_beside_a_sleeper([](door::descriptor& lender) {
-    try {
-      throw std::logic_error("of the caller");
-    } catch (const std::logic_error&) {
-      {
-        const door::on_variables_of here(lender);
-        EXPECT_EQ(std::current_exception(), nullptr);
-        throw_and_catch();
-      }
-      EXPECT_THROW(throw, std::logic_error);
-    }
-  });
 }
 
 TEST_F(door_own_thread, a_cooperative_thread_has_none_to_lend) {
