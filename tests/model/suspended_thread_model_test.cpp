@@ -146,7 +146,7 @@ TEST(suspended_thread_bugs, word) {
                          "suspended_thread.cpp: suspended_thread::settle: cas -> unchecked",
                          "suspended_thread.cpp: suspended_thread::take_back: cas -> unchecked",
                          "suspended_thread.cpp: suspended_thread::take_back: rmw -> forgotten",
-                         "suspended_thread.cpp: suspended_thread::wait: store -> late",
+                         "suspended_thread.cpp: suspended_thread::wait_for: store -> late",
                          "suspended_thread.cpp: suspended_thread::wait_on_kernel_thread: store -> late",
                          "suspended_thread.cpp: suspended_thread::do_swap: store -> late",
                          "suspended_thread.cpp: suspended_thread::do_swap: store -> forgotten (2)"});

@@ -186,6 +186,7 @@ static void queued(void) {
   CHECK_ERROR(0, pthread_sigmask(SIG_BLOCK, &set, NULL));
   const pthread_t t = begin(gets_values, NULL);
   wait_for(&there);
+  CHECK_ERROR(EINVAL, pthread_sigqueue(t, 1000, (union sigval){.sival_int = 0}));
   for (int i = 0; i < values; ++i)
     CHECK_ERROR(0, pthread_sigqueue(t, number, (union sigval){.sival_int = i}));
   CHECK(sem_post(&handled) == 0);
@@ -195,7 +196,6 @@ static void queued(void) {
       sleep_ms(5); /* it waits in the kernel by then */
     CHECK_ERROR(0, pthread_sigqueue(t, number, (union sigval){.sival_int = 100 + i}));
   }
-  CHECK_ERROR(EINVAL, pthread_sigqueue(t, 1000, (union sigval){.sival_int = 0}));
   end(t);
   for (int i = 0; i < values; ++i)
     CHECK(told[i] == i);
