@@ -242,9 +242,7 @@ def main():
     data = {"suite": "http", "quick": options.quick, "date": start.isoformat(timespec="seconds"),
             "rate": options.rate, "machine": run.machine(), **run.build(options.bin.resolve()), **run.commit(),
             "apart": len(os.sched_getaffinity(0)) > 1, "results": summary(found)}
-    options.out.mkdir(parents=True, exist_ok=True)
-    stem = options.out / f"http{'-quick' if options.quick else ''}-{start:%Y-%m-%d-%H%M%S}"
-    pathlib.Path(f"{stem}.json").write_text(json.dumps(data, indent=1) + "\n")
+    stem = run.write_results(options, "http", start, data)
     tables(data)
     print(f"raw results: {stem}.json\nplot: {plot(data, f'{stem}.svg')}")
     return 1 if any(row["error"] for row in data["results"] if row["server"] in OURS) else 0

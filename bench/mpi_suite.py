@@ -6,7 +6,6 @@ machine, a worker a rank.
     bench/mpi_suite.py [--bin build/release/bench/bin] [--layers build/release/front/mpi] [--quick] [--passes N]
 """
 
-import argparse
 import datetime
 import json
 import os
@@ -81,13 +80,8 @@ def tables(jobs):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", type=pathlib.Path, default=run.default_bin())
+    parser = run.script_parser(__doc__)
     parser.add_argument("--layers", type=pathlib.Path, help="the folder of libweft_mpi_ENGINE.so (unless said, of the same build)")
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--passes", type=int)
-    parser.add_argument("--timeout", type=float, default=120)
-    run.add_results(parser)
     options = parser.parse_args()
     run.require_clean(options)
     options.bin = options.bin.resolve()
@@ -99,11 +93,9 @@ def main():
     data["results"] = measure(options)
     if not data["results"]:
         sys.exit(f"{options.bin} has no mpi.openmpi and no mpi.mpich: install an MPI, and build the target 'bench'")
-    options.out.mkdir(parents=True, exist_ok=True)
-    path = options.out / f"mpi{'-quick' if options.quick else ''}-{start:%Y-%m-%d-%H%M%S}.json"
-    path.write_text(json.dumps(data, indent=1) + "\n")
+    stem = run.write_results(options, "mpi", start, data)
     tables(data["results"])
-    print(f"\nraw results: {path}")
+    print(f"\nraw results: {stem}.json")
     return 1 if any("error" in r for job in data["results"] if job["kind"] == "weft" for r in job["passes"]) else 0
 
 

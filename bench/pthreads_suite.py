@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: MIT
 """The suite "pthreads": one program of pthreads, on the C library and with libweft_pthread.so preloaded, in turn.
 
-    bench/pthreads_suite.py [--bin build/release/bench/bin] [--library libweft_pthread.so] [--quick] [--passes N] [--workers N]
+    bench/pthreads_suite.py [--bin build/release/bench/bin] [--preload libweft_pthread.so] [--quick] [--passes N] [--workers N]
 
 An operation's figure is the CPU time of the process, in us: the least of all passes, since what else runs on the machine only adds.
 """
 
-import argparse
 import datetime
 import json
 import os
@@ -42,7 +41,7 @@ CASES = {
 def once(how, case, options):
     environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
     if how == "weft":
-        environment.update(LD_PRELOAD=str(options.library), WEFT_WORKERS=str(options.workers))
+        environment.update(LD_PRELOAD=str(options.preload), WEFT_WORKERS=str(options.workers))
     number = CASES[case][1][2 if options.quick else HOW.index(how)]
     before = os.getloadavg()[0]
     try:
@@ -89,21 +88,16 @@ def table(jobs):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", type=pathlib.Path, default=run.default_bin())
-    parser.add_argument("--library", type=pathlib.Path, help="libweft_pthread.so (unless said, of the same build)")
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--passes", type=int)
+    parser = run.script_parser(__doc__)
+    parser.add_argument("--preload", type=pathlib.Path, help="libweft_pthread.so (unless said, of the same build)")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", default="", help="cases, with commas between")
-    parser.add_argument("--timeout", type=float, default=120)
-    run.add_results(parser)
     options = parser.parse_args()
     run.require_clean(options)
     options.bin = options.bin.resolve()
-    options.library = (options.library or options.bin.parent.parent / "front/pthreads/libweft_pthread.so").resolve()
+    options.preload = (options.preload or options.bin.parent.parent / "front/pthreads/libweft_pthread.so").resolve()
     options.passes = options.passes or (1 if options.quick else 5)
-    for needed in (options.bin / "pthreads.threads", options.library):
+    for needed in (options.bin / "pthreads.threads", options.preload):
         if not needed.exists():
             sys.exit(f"{needed} is not there: build the target 'bench'")
     start = datetime.datetime.now(datetime.timezone.utc)
@@ -115,11 +109,9 @@ def main():
     data = {"suite": "pthreads", "quick": options.quick, "passes": options.passes, "workers": options.workers,
             "date": start.isoformat(timespec="seconds"), "machine": run.machine(), **run.build(options.bin), **run.commit(),
             "results": jobs}
-    options.out.mkdir(parents=True, exist_ok=True)
-    path = options.out / f"pthreads{'-quick' if options.quick else ''}-{start:%Y-%m-%d-%H%M%S}.json"
-    path.write_text(json.dumps(data, indent=1) + "\n")
+    stem = run.write_results(options, "pthreads", start, data)
     table(jobs)
-    print(f"\nraw results: {path}")
+    print(f"\nraw results: {stem}.json")
     return 1 if any("error" in r for job in jobs if job["how"] == "weft" for r in job["passes"]) else 0
 
 

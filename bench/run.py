@@ -87,6 +87,25 @@ def require_clean(options):
         sys.exit("the tree has changes that are not committed: commit them, or give --out FOLDER or --dirty")
 
 
+def script_parser(doc):
+    """The arguments that all suites have whose script is their own."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", type=pathlib.Path, default=default_bin())
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--passes", type=int)
+    parser.add_argument("--timeout", type=float, default=120)
+    add_results(parser)
+    return parser
+
+
+def write_results(options, suite, start, data):
+    """Gives the path without its suffix, for plots."""
+    options.out.mkdir(parents=True, exist_ok=True)
+    stem = options.out / f"{suite}{'-quick' if options.quick else ''}-{start:%Y-%m-%d-%H%M%S}"
+    pathlib.Path(f"{stem}.json").write_text(json.dumps(data, indent=1) + "\n")
+    return stem
+
+
 def programs(bin_dir):
     """(workload, peer) -> path, for every program in the folder."""
     found = {}
@@ -250,9 +269,7 @@ def main():
         data["simulated_caches"] = counting.CACHES
     data["seconds"] = (datetime.datetime.now(datetime.timezone.utc) - start).total_seconds()
     data["results"] = [summary(job) for job in jobs]
-    options.out.mkdir(parents=True, exist_ok=True)
-    stem = options.out / f"{options.suite}{'-quick' if options.quick else ''}-{start:%Y-%m-%d-%H%M%S}"
-    pathlib.Path(f"{stem}.json").write_text(json.dumps(data, indent=1) + "\n")
+    stem = write_results(options, options.suite, start, data)
     report.tables(data)
     print(f"raw results: {stem}.json")
     for path in report.plots(data, stem):

@@ -318,10 +318,7 @@ def main():
             "valgrind": run.output_of("valgrind", "--version"),
             "seconds": (datetime.datetime.now(datetime.timezone.utc) - start).total_seconds(),
             "results": rows}
-    options.out.mkdir(parents=True, exist_ok=True)
-    path = options.out / f"shared_lines{'-quick' if options.quick else ''}-{start:%Y-%m-%d-%H%M%S}.json"
-    path.write_text(json.dumps(data, indent=1) + "\n")
-    print(f"\nraw results: {path}")
+    print(f"\nraw results: {run.write_results(options, 'shared_lines', start, data)}.json")
     return 1 if any(row["error"] for row in rows) else 0
 
 

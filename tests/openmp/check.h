@@ -31,6 +31,18 @@ __attribute__((format(printf, 1, 2), unused)) static void fail(const char* forma
   va_end(list);
 }
 
+__attribute__((unused)) static int fib_by_tasks(int n) {
+  if (n < 2)
+    return n;
+  int a = 0, b = 0;
+#pragma omp task shared(a)
+  a = fib_by_tasks(n - 1);
+#pragma omp task shared(b)
+  b = fib_by_tasks(n - 2);
+#pragma omp taskwait
+  return a + b;
+}
+
 #define CHECK(condition)                                                                                     \
   do {                                                                                                       \
     if (!(condition))                                                                                        \

@@ -71,25 +71,12 @@ void work_shares() {
   });
 }
 
-long fib(int n) {
-  if (n < 2)
-    return n;
-  long a = 0;
-  long b = 0;
-#pragma omp task shared(a)
-  a = fib(n - 1);
-#pragma omp task shared(b)
-  b = fib(n - 2);
-#pragma omp taskwait
-  return a + b;
-}
-
 void tasks() {
   in_threads(3, [](int) {
     long got = 0;
 #pragma omp parallel num_threads(threads)
 #pragma omp single
-    got = fib(12);
+    got = fib_by_tasks(12);
     CHECK(got == 144);
   });
 }

@@ -86,22 +86,11 @@ static void groups(void) {
   CHECK(values[3] == 40);
 }
 
-static int fib(int n) {
-  int a, b;
-  if (n < 2)
-    return n;
-#pragma omp task shared(a)
-  a = fib(n - 1);
-#pragma omp task shared(b)
-  b = fib(n - 2);
-#pragma omp taskwait
-  return a + b;
-}
 static void recursion(void) {
   int result = 0;
 #pragma omp parallel num_threads(threads)
 #pragma omp single
-  result = fib(14);
+  result = fib_by_tasks(14);
   CHECK(result == 377);
 }
 

@@ -9,23 +9,11 @@
 
 static int threads;
 
-static int fib(int n) {
-  if (n < 2)
-    return n;
-  int a, b;
-#pragma omp task shared(a)
-  a = fib(n - 1);
-#pragma omp task shared(b)
-  b = fib(n - 2);
-#pragma omp taskwait
-  return a + b;
-}
-
 static void recursion(void) {
   int result = 0;
 #pragma omp parallel num_threads(threads)
 #pragma omp single
-  result = fib(18);
+  result = fib_by_tasks(18);
   CHECK(result == 2584);
 }
 
