@@ -70,20 +70,28 @@ creation creation_for(void (*function)(void*), void* argument, ABT_thread_attr a
   return guarded([&] { return create_slowly(pool, creation_for(function, argument, attr, out), out); });
 }
 
-// Without attributes, for a pool that is not the caller's own list.
-[[gnu::noinline]] int create_thread_elsewhere(ABT_pool handle, void (*function)(void*), void* argument,
-                                              ABT_thread* out) {
+// Without attributes, for a pool that is not the caller's own list. `make(pool)`: null where the slow way is
+// to follow. False: it is.
+template <class Make>
+[[gnu::always_inline]] inline bool create_elsewhere(ABT_pool handle, ABT_thread* out, Make make) {
   const weft::door::runtime_section in_runtime;
   pool* const p = checked_pool(handle);
-  descriptor* const u = p != nullptr && !p->names_units() && current().stack_trait == 0 &&
-                                p->default_technique() == weft::technique_id::automatic
-                            ? fast::make_thread_for(*p, function, argument)
-                            : nullptr;
+  descriptor* const u = p != nullptr && !p->names_units() ? make(*p) : nullptr;
   if (u == nullptr) [[unlikely]]
-    return create_thread_slowly(handle, function, argument, ABT_THREAD_ATTR_NULL, out);
+    return false;
   name_or_detach(*u, out);
   p->push_plain(*u); // GONE: u may run already
-  return ABT_SUCCESS;
+  return true;
+}
+
+[[gnu::noinline]] int create_thread_elsewhere(ABT_pool handle, void (*function)(void*), void* argument,
+                                              ABT_thread* out) {
+  const bool made = create_elsewhere(handle, out, [&](pool& p) {
+    return current().stack_trait == 0 && p.default_technique() == weft::technique_id::automatic
+               ? fast::make_thread_for(p, function, argument)
+               : nullptr;
+  });
+  return made ? ABT_SUCCESS : create_thread_slowly(handle, function, argument, ABT_THREAD_ATTR_NULL, out);
 }
 
 [[gnu::noinline]] int create_task_slowly(ABT_pool pool, void (*function)(void*), void* argument,
@@ -100,15 +108,9 @@ creation creation_for(void (*function)(void*), void* argument, ABT_thread_attr a
 
 [[gnu::noinline]] int create_task_elsewhere(ABT_pool handle, void (*function)(void*), void* argument,
                                             ABT_task* out) {
-  const weft::door::runtime_section in_runtime;
-  pool* const p = checked_pool(handle);
-  descriptor* const u =
-      p != nullptr && !p->names_units() ? fast::make_tasklet_for(*p, function, argument) : nullptr;
-  if (u == nullptr) [[unlikely]]
-    return create_task_slowly(handle, function, argument, out);
-  name_or_detach(*u, out);
-  p->push_plain(*u); // GONE: u may run already
-  return ABT_SUCCESS;
+  const bool made =
+      create_elsewhere(handle, out, [&](pool& p) { return fast::make_tasklet_for(p, function, argument); });
+  return made ? ABT_SUCCESS : create_task_slowly(handle, function, argument, out);
 }
 
 [[gnu::noinline]] int join_slowly(ABT_thread handle, int code) {

@@ -56,7 +56,7 @@ class fast_units {
         [[unlikely]]
       return false;
     fill(u, is_thread ? Front::thread : Front::tasklet, *own_pool, traits, function, argument);
-    fifo->push_back(&u.link);
+    enter(*fifo, *own_pool, u);
     return true;
   }
   /// Takes one of those out of the list again: it is ended and freed. *Contexts*: the caller has just made
@@ -139,8 +139,7 @@ class fast_units {
     descriptor* const u = w.caches.descriptors.allocate_cached();
     if (u == nullptr)
       return nullptr;
-    unit::initialise(*u, o, &own_pool, traits);
-    closure::make_in(*u, function, argument);
+    fill(*u, o, own_pool, traits, function, argument);
     own_pool.count_unit(w, 1);
     return u;
   }
@@ -154,17 +153,18 @@ class fast_units {
     if (u == nullptr) [[unlikely]]
       return nullptr;
     fill(*u, o, *own_pool, traits, function, argument);
-    fifo->push_back(&u->link);
+    enter(*fifo, *own_pool, *u);
     return u;
   }
   [[gnu::always_inline]] static void fill(descriptor& u, const operations& o, weft::pool& own_pool,
                                           std::uint64_t traits, void (*function)(void*), void* argument) {
     unit::initialise(u, o, &own_pool, traits);
-    closure& c = closure::of(u);
-    c.function = function;
-    c.argument = argument;
-    ::new (static_cast<void*>(&c.more)) std::atomic<typename Front::more*>(nullptr);
+    closure::make_in(u, function, argument);
+  }
+  // The list is the caller's own, and that of the pool.
+  [[gnu::always_inline]] static void enter(queue::intrusive_fifo& fifo, weft::pool& own_pool, descriptor& u) {
     own_pool.count_unit_here(1);
+    fifo.push_back(&u.link);
   }
 
   // Where somebody listens nobody has a list, nor the fast ways of shared pools.

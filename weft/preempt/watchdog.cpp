@@ -212,9 +212,7 @@ void suspect_it(worker& w, void* argument) {
   if (s.told || l.now - s.since < l.limit || l.count == l.suspects.size() || lacks_a_cpu(w, s, l.limit))
     return;
   if (decides_after_all(w, now, decisions)) {
-    s.decisions = decisions_of(w);
-    s.since = l.now;
-    s.cpu_ns = cpu_time_of(w);
+    s = {now, decisions_of(w), l.now, cpu_time_of(w), false};
     return;
   }
   s.told = true;

@@ -8,13 +8,12 @@
 #include <system_error>
 
 #include "weft/base/assert.hpp"
+#include "weft/base/fence.hpp"
 #include "weft/carrier/leaving.hpp"
 #include "weft/carrier/runtime_section.hpp"
 #include "weft/memory/guard.hpp"
 #include "weft/memory/overflow.hpp"
-#include "weft/os/futex.hpp"
 #include "weft/sched/calls_units.hpp"
-#include "weft/sched/default_group.hpp"
 #include "weft/sched/direct.hpp"
 #include "weft/sched/join.hpp"
 #include "weft/sched/replace.hpp"
@@ -62,8 +61,10 @@ void leave_now(worker& w, descriptor& self, arch::arrival_function then, void* a
 // Publishes the end of `u`. GONE: u, unless it was detached.
 void complete(worker& w, descriptor& u) noexcept {
   u.state.finish();
-  if (u.join.is_detached())
-    return tell_of_end(w, u, unit::join_word::detached); // nobody else looks at the word
+  if (u.join.is_detached()) { // nobody else looks at the word
+    base::acquire_fence();    // what who detached it did before; pairs with the release in detach()
+    return tell_of_end(w, u, unit::join_word::detached);
+  }
   const std::uintptr_t before = u.join.finish();
   if (before != unit::join_word::none)
     tell_of_end(w, u, before);

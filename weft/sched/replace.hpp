@@ -31,14 +31,19 @@ inline void replace(worker& w, descriptor& self, descriptor& next, bool fresh, a
              &next); // SWITCH: may resume on another worker
 }
 
-// A tasklet that is in no pool runs on the worker's stack, as its loop would run it, while the caller's
-// thread stands. Its end is the caller's to publish.
-[[gnu::always_inline]] inline void run_taken_tasklet(worker& w, descriptor& u) {
-  descriptor& self = *w.current;
+// For one that is in no pool, and is called then.
+[[gnu::always_inline]] inline void begin_tasklet(worker& w, descriptor& u) noexcept {
   ++w.recording.counters.started;
   u.last_worker.store_relaxed(w.number + 1);
   u.state.start_running();
   w.current = &u;
+}
+
+// A tasklet that is in no pool runs on the worker's stack, as its loop would run it, while the caller's
+// thread stands. Its end is the caller's to publish.
+[[gnu::always_inline]] inline void run_taken_tasklet(worker& w, descriptor& u) {
+  descriptor& self = *w.current;
+  begin_tasklet(w, u);
   const arch::fp_control mine;
   mine.become_that_of(u.context);
   technique::run_to_completion::run(u, w.base);

@@ -15,6 +15,7 @@
 #include "weft/carrier/user_mode.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
+#include "weft/sched/replace.hpp"
 #include "weft/sched/requests.hpp"
 #include "weft/sched/switch.hpp"
 #include "weft/simulator/simulation.hpp"
@@ -362,10 +363,7 @@ namespace {
 void run_tasklets(worker& w, descriptor& first) noexcept {
   const arch::fp_control loops;
   for (descriptor* u = &first;;) {
-    ++w.recording.counters.started;
-    u->last_worker.store_relaxed(w.number + 1);
-    u->state.start_running();
-    w.current = u;
+    begin_tasklet(w, *u);
     w.note(trace::event::run, u, trace::tasklet_kind);
     loops.become_that_of(u->context);
     technique::run_to_completion::call(*u);

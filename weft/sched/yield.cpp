@@ -11,7 +11,6 @@
 #include "weft/workers/group.hpp"
 
 namespace weft::sched {
-
 namespace {
 
 void pin(void* u) {
@@ -68,10 +67,6 @@ void yield_to_loop() {
   }
   act_on_requests(); // may unwind: what was caught before is back
 }
-
-} // namespace
-
-namespace {
 
 // Whether the running thread may go to the end of the worker's own list without the loop.
 bool may_yield_into(const worker& w, const descriptor& next) noexcept {
