@@ -16,12 +16,9 @@ void set_mask(thread& t, std::uint64_t bits) noexcept {
   t.blocked_signals.store_relaxed(bits);
   if (t.owns_kernel_thread) {
     const std::uint64_t changed = (before ^ bits) & handed_signals();
-    sigset_t set;
-    ::sigemptyset(&set);
-    set.__val[0] = changed & bits;
-    libc.pthread_sigmask(SIG_BLOCK, &set, nullptr);
-    set.__val[0] = changed & ~bits;
-    libc.pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+    const sigset_t closed = set_of(changed & bits), opened = set_of(changed & ~bits);
+    libc.pthread_sigmask(SIG_BLOCK, &closed, nullptr);
+    libc.pthread_sigmask(SIG_UNBLOCK, &opened, nullptr);
   }
   if ((before & ~bits) != 0) {
     door::full_fence(); // (P2)
@@ -48,10 +45,8 @@ int change(int how, const sigset_t& set) noexcept {
 
 // Of an int, as BSD had it: the first 32 signals.
 int change_old(int how, int mask) noexcept {
-  sigset_t set, before;
-  ::sigemptyset(&set);
-  ::sigemptyset(&before);
-  set.__val[0] = static_cast<unsigned>(mask);
+  const sigset_t set = set_of(static_cast<unsigned>(mask));
+  sigset_t before = set_of(0);
   static_cast<void>(exported::mask_signals(how, &set, &before));
   return static_cast<int>(before.__val[0]);
 }
@@ -72,8 +67,7 @@ int exported::change_mask(int how, const sigset_t* set, sigset_t* before) noexce
       t.call_off.store_release(1);
   }
   if (before != nullptr) {
-    ::sigemptyset(before);
-    before->__val[0] = was;
+    *before = set_of(was);
   }
   return 0;
 }

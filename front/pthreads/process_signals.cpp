@@ -44,13 +44,6 @@ shelf& shelf_of(const thread& t) noexcept {
 constinit door::atomic<std::uint64_t> left_out{0};
 constinit door::atomic<int> told_by{-1}; // the descriptor
 
-sigset_t set_of(std::uint64_t bits) noexcept {
-  sigset_t set;
-  ::sigemptyset(&set);
-  set.__val[0] = bits;
-  return set;
-}
-
 // Who waits for the descriptor looks again, too.
 int tell_of(int descriptor, std::uint64_t signals) noexcept {
   return static_cast<int>(libc.syscall(SYS_signalfd4, descriptor, reinterpret_cast<long>(&signals),

@@ -5,6 +5,7 @@
 
 #include "front/pthreads/leaving_library.hpp"
 #include "front/pthreads/libc.hpp"
+#include "front/pthreads/requests.hpp"
 #include "front/pthreads/thread.hpp"
 #include "weft/preemption.hpp"
 
@@ -19,9 +20,8 @@ int with_own_mask(Call call) noexcept {
   if (self == nullptr)
     return call();
   const no_preemption here;
-  sigset_t wanted, before;
-  ::sigemptyset(&wanted);
-  wanted.__val[0] = self->blocked_signals.load_relaxed(); // relaxed: its own
+  const sigset_t wanted = set_of(self->blocked_signals.load_relaxed()); // relaxed: its own
+  sigset_t before;
   libc.pthread_sigmask(SIG_SETMASK, &wanted, &before);
   const int result = call();
   libc.pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -35,9 +35,7 @@ int with_own_mask(Call call) noexcept {
     return libc.system(command);
   thread& t = *self;
   t.held_for_mask.emplace();
-  sigset_t wanted;
-  ::sigemptyset(&wanted);
-  wanted.__val[0] = t.blocked_signals.load_relaxed(); // relaxed: its own
+  const sigset_t wanted = set_of(t.blocked_signals.load_relaxed()); // relaxed: its own
   libc.pthread_sigmask(SIG_SETMASK, &wanted, &t.mask_of_kernel_thread);
   const int result = libc.system(command);
   return_mask(t);

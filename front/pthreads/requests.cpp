@@ -58,9 +58,8 @@ void handle_now(thread& t, siginfo_t& info) {
     return call_handler(t, info, now);
   }
   const no_preemption here; // it is for this kernel thread
-  sigset_t it, before;
-  ::sigemptyset(&it);
-  ::sigaddset(&it, number);
+  const sigset_t it = set_of(bit_of(number));
+  sigset_t before;
   libc.pthread_sigmask(SIG_UNBLOCK, &it, &before);
   libc.raise(number);
   libc.pthread_sigmask(SIG_SETMASK, &before, nullptr);

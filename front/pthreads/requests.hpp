@@ -5,6 +5,7 @@
 
 #include "front/pthreads/thread.hpp"
 
+#include <csignal>
 #include <cstdint>
 
 namespace weft::pthreads {
@@ -12,6 +13,13 @@ namespace weft::pthreads {
 /// In a set of signals as the kernel has it.
 [[nodiscard]] constexpr std::uint64_t bit_of(int number) noexcept {
   return std::uint64_t{1} << (number - 1);
+}
+/// Such a set as libc has them.
+[[nodiscard]] inline sigset_t set_of(std::uint64_t bits) noexcept {
+  sigset_t set;
+  ::sigemptyset(&set);
+  set.__val[0] = bits;
+  return set;
 }
 
 /// Ends the calling thread with that result: cleanup handlers and destructors run.

@@ -126,11 +126,8 @@ WEFT_API int sigsuspend(const sigset_t* set) {
 WEFT_API int __sigpause(int given, int is_number) {
   if (self == nullptr)
     return libc.__sigpause(given, is_number);
-  sigset_t set;
-  ::sigemptyset(&set);
-  if (is_number == 0)
-    set.__val[0] = static_cast<unsigned>(given);
-  else
+  sigset_t set = set_of(is_number == 0 ? static_cast<unsigned>(given) : 0);
+  if (is_number != 0)
     exported::change_mask(SIG_BLOCK, nullptr, &set);
   return is_number != 0 && ::sigdelset(&set, given) != 0 ? -1 : suspend_with(set);
 }
