@@ -2,6 +2,7 @@
 #include "front/openmp/task.hpp"
 
 #include "front/openmp/dependence.hpp"
+#include "front/openmp/task_end.hpp"
 #include "front/openmp/team.hpp"
 
 #include <algorithm>
@@ -12,104 +13,11 @@
 namespace weft::openmp {
 namespace {
 
-// A cell holds a task with that much data; what is larger has memory of its own.
-constexpr std::size_t small_data = 192;
-constexpr std::size_t cell_bytes = sizeof(task) + small_data;
-constexpr std::size_t cells_kept = 256;
 // As libgomp: a thread that has made so many tasks for each thread runs the next ones itself.
 constexpr std::uint32_t tasks_per_thread = 64;
 
 std::size_t round_up(std::size_t n, std::size_t to) noexcept {
   return (n + to - 1) / to * to;
-}
-
-void free_cell(void* memory) noexcept {
-  ::operator delete(memory, std::align_val_t{alignof(task)});
-}
-
-// A cell goes back to the thread that took it, which is there: its region ends after this, or it ends the
-// last of its own tasks.
-void free_task(task& k) noexcept {
-  thread* const owner = k.owner;
-  k.~task();
-  if (owner == nullptr)
-    return free_cell(&k);
-  if (owner == self) {
-    if (owner->spare_tasks.size() >= cells_kept)
-      return free_cell(&k);
-    owner->spare_tasks.push_back(&k); // has room: reserved by the thread's constructor
-    return;
-  }
-  auto* const cell = ::new (static_cast<void*>(&k)) task_cell{owner->returned.load_relaxed()};
-  // release: what was done with the memory comes before its next use; pairs with take_returned_cells()
-  while (!owner->returned.cas_weak_release(cell->next, cell)) {
-  }
-}
-
-} // namespace
-
-void take_returned_cells(thread& t) noexcept {
-  if (t.returned.load_relaxed() == nullptr) // a hint
-    return;
-  // acquire: pairs with the release in free_task()
-  for (task_cell* c = t.returned.exchange_acquire(nullptr); c != nullptr;) {
-    task_cell* const next = c->next;
-    if (t.spare_tasks.size() < cells_kept)
-      t.spare_tasks.push_back(c);
-    else
-      free_cell(c);
-    c = next;
-  }
-}
-
-namespace {
-
-// True: somebody may wait for that.
-bool leave_parent_and_group(task& k) noexcept {
-  bool tell = false;
-  // seq_cst, all: (T1)
-  if (k.group != nullptr)
-    tell = k.group->pending.fetch_sub_seq_cst(1) == 1; // GONE: the group
-  return k.parent->children.fetch_sub_seq_cst(1) == 1 || tell;
-}
-
-void start_successors(task& k) noexcept {
-  successor* s = nullptr;
-  {
-    const locked held(k.lock);
-    k.ended.store_release(true); // pairs with the acquire of those who wait for it without the lock
-    s = k.successors;
-  }
-  while (s != nullptr) {
-    task& next = *s->who;
-    s = s->next; // GONE: the link, once its task can run
-    // acq_rel: the last of the tasks before it has the others' work behind it
-    if (next.blockers.fetch_sub_acq_rel(1) == 1)
-      make_ready(*self, next);
-  }
-}
-
-void end(task& k) noexcept {
-  team& in = *k.team;
-  const bool is_counted = k.is_queued_task;
-  k.table.reset(); // it holds children, which hold the task
-  start_successors(k);
-  bool tell = leave_parent_and_group(k);
-  release(k);
-  // Last: the region may end then, and the threads whose cells these were.
-  if (is_counted)
-    tell = in.unfinished.fetch_sub_seq_cst(1) == 1 || tell; // (T1)
-  if (tell)
-    in.wake_all();
-}
-
-// GONE: the task, if it ends by that.
-void complete_one(task& k) noexcept {
-  if (k.to_complete.fetch_sub_seq_cst(1) != 1) // (T1); acq_rel is what the task's end needs
-    return;
-  if (tool::is_on && k.told.is_detached.load_acquire()) // pairs with tool::task_ends()
-    tool::fulfilled(*self, k, true);
-  end(k);
 }
 
 bool is_cancelled(const task& k) noexcept {
@@ -160,16 +68,6 @@ bool task::descends_from(const task& other) const noexcept {
   while (k != nullptr && k->depth > other.depth)
     k = k->parent;
   return k == &other;
-}
-
-// Each holds its parent for as long as it is there: who asks whether one descends from another walks up.
-void release(task& k) noexcept {
-  task* at = &k;
-  while (at->holders.fetch_sub_acq_rel(1) == 1) { // acq_rel: all that others did comes before its end
-    task* const parent = at->parent;
-    free_task(*at);
-    at = parent;
-  }
 }
 
 // --- the deque ---
@@ -247,16 +145,7 @@ task& new_task(thread& t, const task_request& wanted) {
   const std::size_t bytes = at + wanted.size;
   // A race detector knows what malloc() gives; a cell has been another task's, which it cannot know.
   const bool is_large = bytes > cell_bytes || wanted.alignment > alignof(task) || tool::is_on;
-  void* memory = nullptr;
-  if (!is_large && t.spare_tasks.empty())
-    take_returned_cells(t);
-  if (!is_large && !t.spare_tasks.empty()) {
-    memory = t.spare_tasks.back();
-    t.spare_tasks.pop_back();
-  } else {
-    memory =
-        ::operator new(is_large ? bytes + wanted.alignment : cell_bytes, std::align_val_t{alignof(task)});
-  }
+  void* const memory = is_large ? ::operator new(bytes + wanted.alignment, task_memory) : take_cell(t);
   task& parent = *t.current;
   task& k = *::new (memory) task(&parent);
   if (tool::is_on) [[unlikely]]
@@ -444,12 +333,17 @@ void make_task(thread& t, const task_request& wanted) {
 
 namespace {
 
-task* find_task(thread& t, team& in, const task* ancestor) noexcept {
+struct found_task {
+  task* what = nullptr;
+  bool is_stolen = false;
+};
+
+found_task find_task(const thread& t, team& in, const task* ancestor) noexcept {
   const unsigned me = t.at.number;
   task_deque& mine = in.members[me].tasks;
   if (!mine.looks_empty()) {
     if (task* const k = mine.take_newest(ancestor))
-      return k;
+      return {.what = k};
   }
   for (unsigned i = 1; i < in.size; ++i) {
     task_deque& other = in.members[(me + i) % in.size].tasks;
@@ -462,25 +356,73 @@ task* find_task(thread& t, team& in, const task* ancestor) noexcept {
       in.wake_one();
     }
     if (k != nullptr)
-      return k;
+      return {.what = k, .is_stolen = true};
   }
-  return nullptr;
+  return {};
 }
 
 } // namespace
 
 bool run_one(thread& t, const task* ancestor) {
   team& in = *t.at.team;
-  task* const k = find_task(t, in, ancestor);
+  task* const k = find_task(t, in, ancestor).what;
   if (k == nullptr)
     return false;
   in.queued.fetch_sub_relaxed(1); // relaxed: a hint
-  execute(t, *k);
+  execute(t, *k);                 // SWITCH: may resume on another worker
   return true;
 }
 
+namespace {
+
+// From a deque. True: it has ended; else its event is still to come. GONE: the task, in the second case.
+bool call(thread& t, task& k) {
+  task* const before = t.current;
+  t.current = &k;
+  if (!is_cancelled(k))
+    k.function(k.data); // SWITCH: may resume on another worker
+  t.current = before;
+  return k.to_complete.fetch_sub_seq_cst(1) == 1; // (T1); acq_rel is what the task's end needs
+}
+
+// `first` and, if any may run, some that are in the caller's own deque after it. Until the last of them is
+// told of the region stays open (H1).
+void run_in_turn(thread& t, team& in, found_task first, const task* ancestor) {
+  constexpr unsigned most = 16; // then the caller looks whether what it waits for has come
+  task_deque& mine = in.members[t.at.number].tasks;
+  common_end ends;
+  task* k = first.what;
+  const std::int64_t began = first.is_stolen ? t.thefts.begin() : 0;
+  for (unsigned ran = 1;; ++ran) {
+    if (!ends.is_that_of(*k))
+      ends.tell();
+    if (call(t, *k)) // SWITCH: may resume on another worker
+      ends.add(*k);
+    k = ran < most && !mine.looks_empty() ? mine.take_newest(ancestor) : nullptr;
+    if (k == nullptr) {
+      in.queued.fetch_sub_relaxed(ran); // relaxed: a hint
+      ends.tell();
+      if (began != 0)
+        t.thefts.end(began, ran);
+      return;
+    }
+  }
+}
+
+} // namespace
+
+bool run_some(thread& t, const task* ancestor) {
+  if (tool::is_on) [[unlikely]]
+    return run_one(t, ancestor); // SWITCH: may resume on another worker
+  team& in = *t.at.team;
+  const found_task k = find_task(t, in, ancestor);
+  if (k.what != nullptr)
+    run_in_turn(t, in, k, ancestor); // SWITCH: may resume on another worker
+  return k.what != nullptr;
+}
+
 bool help_after_end(thread& t, team& in, std::uint32_t number) {
-  task* k = nullptr;
+  found_task k;
   {
     // (H1) The master closes the region, then waits for helpers that do not know yet: who counts itself and
     // still finds it open has its task before the region can end. seq_cst: pairs with close_region().
@@ -490,10 +432,14 @@ bool help_after_end(thread& t, team& in, std::uint32_t number) {
       k = find_task(t, in, nullptr);
     in.helpers.fetch_sub_release(1);
   }
-  if (k == nullptr)
+  if (k.what == nullptr)
     return false;
-  in.queued.fetch_sub_relaxed(1); // relaxed: a hint
-  execute(t, *k);
+  if (tool::is_on) [[unlikely]] {
+    in.queued.fetch_sub_relaxed(1); // relaxed: a hint
+    execute(t, *k.what);            // SWITCH: may resume on another worker
+    return true;
+  }
+  run_in_turn(t, in, k, nullptr); // SWITCH: may resume on another worker
   return true;
 }
 

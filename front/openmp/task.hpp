@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 
 namespace weft::openmp {
 
@@ -39,48 +40,55 @@ struct successor {
   successor* next = nullptr;
 };
 
-/// *Ownership*: the task itself while it runs; the atomics are anybody's; `lock` guards `ended` and
-/// `successors`; `before` and `after` belong to the deque's lock. *Life*: it is freed when it has ended and
-/// no child of it, no entry of its parent's dependences and nobody who waits for it holds it. Its data stand
-/// behind it, aligned as LLVM's are.
+/// *Ownership*: the task itself while it runs; the atomics are anybody's; `lock` guards `ended`, `is_awaited`
+/// and `successors`; `before` and `after` belong to the deque's lock. *Life*: it is freed when it has ended
+/// and no child of it, no entry of its parent's dependences and nobody who waits for it holds it. Its data
+/// stand behind it, aligned as LLVM's are.
 struct alignas(16) task {
   explicit task(task* made_by) noexcept;
   ~task();
   task(const task&) = delete;
   task& operator=(const task&) = delete;
 
+  // What its maker alone uses, and who waits for descendants.
+  tool::of_task told;
+  icvs icv;
+  std::uint32_t depth = 0; // of ancestors
+  int priority = 0;
+  door::atomic<std::uint32_t> blockers{0}; // tasks that must end before it starts; 1 more while it is made
+  char up_to_the_line[28];
+  // What a thief touches too, in two cache lines with the first 16 bytes of the data. Each that it takes and
+  // gives back is one that the maker of small tasks waits for.
   task* parent;
   task_group* group = nullptr;
   openmp::team* team = nullptr;
-  icvs icv;
   void (*function)(void*) = nullptr;
   void* data = nullptr;
-  std::uint32_t depth = 0; // of ancestors
-  int priority = 0;
-  bool is_final = false;
-  bool is_explicit = false;
-  bool has_copies = false; // made by the program's code, which it destroys: never dropped
   thread* owner = nullptr; // whose cell its memory is; null: it is none
   door::atomic<std::uint32_t> holders{1};
   door::atomic<std::uint32_t> children{0};    // that have not ended
-  door::atomic<std::uint32_t> blockers{0};    // tasks that must end before it starts; 1 more while it is made
   door::atomic<std::uint32_t> to_complete{1}; // its function's end, and the event if it has one
-  bool is_queued_task = false;                // counted in the team
-  door::spin_lock lock;
-  door::atomic<bool> ended{false}; // written under `lock`
-  successor* successors = nullptr;
-  successor* links = nullptr;         // its own, in one block
-  std::unique_ptr<dependences> table; // of its children
+  bool is_final = false;
+  bool is_explicit = false;
+  bool has_copies = false;     // made by the program's code, which it destroys: never dropped
+  bool is_queued_task = false; // counted in the team
   task* before = nullptr;
   task* after = nullptr;
-  tool::of_task told;
+  std::unique_ptr<dependences> table; // of its children
+  successor* successors = nullptr;
+  successor* links = nullptr; // its own, in one block
+  door::spin_lock lock;
+  door::atomic<bool> ended{false}; // written under `lock`
 
   [[nodiscard]] bool descends_from(const task& other) const noexcept;
   void hold() noexcept { holders.fetch_add_relaxed(1); } // relaxed: who holds it already gives another a hold
 };
 
-/// GONE: the task, if that was the last hold.
-void release(task& k) noexcept;
+static_assert(offsetof(task, parent) % 64 == 0 && offsetof(task, before) % 64 == 0);
+static_assert(sizeof(task) % 64 <= 48);
+
+/// GONE: the task, if these were the last holds.
+void release(task& k, std::uint32_t holds = 1) noexcept;
 
 /// The tasks that a thread has ready; its own end is the bottom. *Ownership*: `lock` guards the list.
 class alignas(64) task_deque {
@@ -139,6 +147,8 @@ void let_others_run() noexcept;
 void yield_to_tasks(thread& t);
 /// Runs one that is ready. False: there is none. `ancestor`: as above.
 bool run_one(thread& t, const task* ancestor);
+/// The same, and some more that the caller finds in its own deque.
+bool run_some(thread& t, const task* ancestor);
 
 void begin_group(thread& t);
 /// Waits for the tasks of the group, and ends it.
@@ -149,8 +159,6 @@ void fulfill(task& k);
 
 // --- parts ---
 
-/// Cells that others have given back, to where the thread takes them from.
-void take_returned_cells(thread& t) noexcept;
 /// Memory for a task and its data; its parent counts it.
 task& new_task(thread& t, const task_request& wanted);
 /// Runs it now, on the caller's stack.

@@ -7,8 +7,11 @@
 #include "weft/door/process.hpp"
 #include "weft/door/workers.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <pthread.h>
+#include <utility>
 
 namespace weft::openmp {
 
@@ -17,7 +20,6 @@ __thread thread* self __attribute__((tls_model("initial-exec"))) = nullptr;
 namespace {
 
 constexpr std::size_t room_for_shares = 8;
-constexpr std::size_t room_for_tasks = 256;
 
 // What a kernel thread of the program's leaves when it ends.
 void leave(void* t) {
@@ -50,9 +52,34 @@ int next_id() noexcept {
 
 } // namespace
 
+std::int64_t theft_pause::now() noexcept {
+  return std::chrono::steady_clock::now().time_since_epoch().count();
+}
+
+// Not where threads share CPUs: who looked away there would keep the maker from its own.
+std::int64_t theft_pause::begin() noexcept {
+  return threads_running().load_relaxed() <= processors() ? now() : 0; // relaxed: a hint
+}
+
+void theft_pause::end(std::int64_t began, unsigned tasks) noexcept {
+  constexpr std::int32_t shortest = 250;
+  constexpr std::int32_t longest = 4000;
+  constexpr std::int64_t little = 500; // and for each task:
+  constexpr std::int64_t little_each = 250;
+  const std::int64_t at = now();
+  last_ = at - began < little + little_each * tasks ? std::min(std::max(2 * last_, shortest), longest) : 0;
+  until_ = last_ != 0 ? at + last_ : 0;
+}
+
+bool theft_pause::is_over() noexcept {
+  if (now() < until_)
+    return false;
+  until_ = 0;
+  return true;
+}
+
 thread::thread() : id(next_id()), alone(std::make_unique<team>(1)) {
   spare_shares.reserve(room_for_shares);
-  spare_tasks.reserve(room_for_tasks);
   member& m = alone->members[0];
   m.who = this;
   m.implicit.team = alone.get();
@@ -66,9 +93,6 @@ thread::~thread() {
     delete at.share;
   for (work_share* s : spare_shares)
     delete s;
-  take_returned_cells(*this);
-  for (void* memory : spare_tasks)
-    ::operator delete(memory, std::align_val_t{alignof(task)});
 }
 
 thread& meet_caller() {

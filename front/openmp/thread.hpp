@@ -8,8 +8,10 @@
 #include "front/openmp/icv.hpp"
 #include "front/openmp/tool/tool.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -65,6 +67,30 @@ struct strictness {
   const char* message = nullptr;
 };
 
+/// When a thread may take tasks from others again. A theft costs the thief and the maker of the tasks some
+/// hundred nanoseconds each, in cache lines that they wait for: one that brought less than that in work is
+/// followed by a pause, in which the maker goes on alone and tasks gather, and the next one brings more of
+/// them.
+class theft_pause {
+ public:
+  [[nodiscard]] bool looks_away() noexcept { return until_ != 0 && !is_over(); }
+  /// When a theft began, for end(); 0: there is no pause after it.
+  static std::int64_t begin() noexcept;
+  /// So many tasks have run, without those that they have made.
+  void end(std::int64_t began, unsigned tasks) noexcept;
+
+ private:
+  static std::int64_t now() noexcept; // ns
+  bool is_over() noexcept;
+  std::int64_t until_ = 0; // 0: there is none
+  std::int32_t last_ = 0;  // ns: it is doubled
+};
+
+/// How memory for tasks is aligned: to cache lines, two of which others touch (task.hpp).
+inline constexpr std::align_val_t task_memory{64};
+struct free_task_memory {
+  void operator()(std::byte* memory) const noexcept { ::operator delete(memory, task_memory); }
+};
 /// Memory that a task had, on its way back to the thread that took it.
 struct task_cell {
   task_cell* next;
@@ -98,11 +124,13 @@ struct thread {
   bool has_pinned = false;                  // the workers with one thread each are its crew's
   std::vector<std::unique_ptr<crew>> crews; // one for each region that is open at a time
   std::vector<work_share*> spare_shares;
-  std::vector<void*> spare_tasks;             // memory for tasks with little data
+  std::vector<void*> spare_tasks; // cells for tasks, which are parts of these:
+  std::vector<std::unique_ptr<std::byte, free_task_memory>> cells;
   door::atomic<task_cell*> returned{nullptr}; // the same, that other threads have given back
-  std::uint64_t shown = 0;                    // by OMP_DISPLAY_AFFINITY: what its team was like
-  unsigned bound_to = 0;                      // the place that its kernel thread was last put on, + 1
-  std::unique_ptr<team> alone;                // of which it is the only member outside of regions
+  theft_pause thefts;
+  std::uint64_t shown = 0;     // by OMP_DISPLAY_AFFINITY: what its team was like
+  unsigned bound_to = 0;       // the place that its kernel thread was last put on, + 1
+  std::unique_ptr<team> alone; // of which it is the only member outside of regions
   std::unique_ptr<contention_group> own_group;
   tool::of_thread told;
 };
