@@ -174,12 +174,23 @@ void await_dependences_and_tell(thread& t, void** depend) {
   await_dependences(t, depend); // SWITCH: may resume on another worker
 }
 
+namespace {
+
+// Else its end wakes who waits for it.
+bool is_over(task& k) noexcept {
+  const locked held(k.lock);
+  k.is_awaited = true;
+  return k.ended.load_relaxed(); // relaxed: under the lock
+}
+
+} // namespace
+
 void await_dependences(thread& t, void** depend) {
   if (t.current->table == nullptr)
     return;
   for (task* const other : tasks_before(*t.current, depend)) {
     const door::atomic<bool>& ended = other->ended;
-    if (!ended.load_acquire()) // acquire, both: sees what it did; pairs with its end
+    if (!is_over(*other)) // acquire: sees what it did; pairs with its end
       await(t, helping::descendants, [&ended] { return ended.load_acquire(); }); // SWITCH: may resume
   }
 }

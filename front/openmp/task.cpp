@@ -291,6 +291,7 @@ void run_undeferred(thread& t, task& k, const task_request& wanted) {
   if (wanted.detach == nullptr)
     return execute(t, k);
   k.hold();
+  k.is_awaited = true; // nobody else has the event yet
   execute(t, k);
   const door::atomic<std::uint32_t>& left = k.to_complete;
   await(t, helping::descendants, [&left] { return left.load_acquire() == 0; }); // SWITCH: may resume

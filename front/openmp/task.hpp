@@ -79,6 +79,7 @@ struct alignas(16) task {
   successor* links = nullptr; // its own, in one block
   door::spin_lock lock;
   door::atomic<bool> ended{false}; // written under `lock`
+  bool is_awaited = false;         // somebody waits for this one alone
 
   [[nodiscard]] bool descends_from(const task& other) const noexcept;
   void hold() noexcept { holders.fetch_add_relaxed(1); } // relaxed: who holds it already gives another a hold

@@ -80,11 +80,15 @@ void start_successors(task& k) noexcept {
   if (k.holders.load_acquire() == 1 && k.successors == nullptr)
     return;
   successor* s = nullptr;
+  bool is_awaited = false;
   {
     const locked held(k.lock);
     k.ended.store_release(true); // pairs with the acquire of those who wait for it without the lock
     s = k.successors;
+    is_awaited = k.is_awaited;
   }
+  if (is_awaited)
+    k.team->wake_all(); // (T1)
   while (s != nullptr) {
     task& next = *s->who;
     s = s->next; // GONE: the link, once its task can run

@@ -273,6 +273,74 @@ static void detached(void) {
   }
 }
 
+// The end of the first task is all that its maker waits for, asleep by then; the second one ends only after
+// that.
+static void one_of_two_is_awaited(void) {
+  static int begun, go, passed;
+  begun = go = passed = 0;
+  int a = 0;
+#pragma omp parallel num_threads(threads + 2)
+  {
+#pragma omp single nowait
+    {
+#pragma omp task depend(out : a) shared(a)
+      {
+        __atomic_add_fetch(&begun, 1, __ATOMIC_SEQ_CST);
+        while (!__atomic_load_n(&go, __ATOMIC_ACQUIRE))
+          usleep(100);
+        usleep(30000);
+        a = 1;
+      }
+#pragma omp task
+      {
+        __atomic_add_fetch(&begun, 1, __ATOMIC_SEQ_CST);
+        while (!__atomic_load_n(&passed, __ATOMIC_ACQUIRE))
+          usleep(100);
+      }
+      while (__atomic_load_n(&begun, __ATOMIC_ACQUIRE) != 2)
+        usleep(100);
+      __atomic_store_n(&go, 1, __ATOMIC_RELEASE);
+#pragma omp taskwait depend(in : a)
+      CHECK(a == 1);
+      __atomic_store_n(&passed, 1, __ATOMIC_RELEASE);
+    }
+  }
+  CHECK(passed);
+}
+
+// The same with an undeferred task that waits for its event.
+static void an_event_of_two_tasks_is_awaited(void) {
+  static int begun, passed;
+  static omp_event_handle_t event;
+  begun = passed = 0;
+#pragma omp parallel num_threads(threads + 2)
+  {
+#pragma omp single nowait
+    {
+      omp_event_handle_t mine;
+#pragma omp task
+      {
+        __atomic_store_n(&begun, 1, __ATOMIC_RELEASE);
+        while (__atomic_load_n(&begun, __ATOMIC_ACQUIRE) != 2)
+          usleep(100);
+        usleep(30000);
+        omp_fulfill_event(event);
+        while (!__atomic_load_n(&passed, __ATOMIC_ACQUIRE))
+          usleep(100);
+      }
+      while (__atomic_load_n(&begun, __ATOMIC_ACQUIRE) != 1)
+        usleep(100);
+#pragma omp task if (0) detach(mine)
+      {
+        event = mine;
+        __atomic_store_n(&begun, 2, __ATOMIC_RELEASE);
+      }
+      __atomic_store_n(&passed, 1, __ATOMIC_RELEASE);
+    }
+  }
+  CHECK(passed);
+}
+
 static void wait_for_an_event(omp_event_handle_t* event, int* waits) {
   omp_event_handle_t mine;
   memset(&mine, 0, sizeof mine); // compilers do not know that the construct writes it
@@ -386,6 +454,8 @@ int main(int argc, char** argv) {
       {"reductions", reductions},
       {"final_and_undeferred", final_and_undeferred},
       {"detached", detached},
+      {"one_of_two_is_awaited", one_of_two_is_awaited},
+      {"an_event_of_two_tasks_is_awaited", an_event_of_two_tasks_is_awaited},
       {"descendants_of_tasks_that_have_ended", descendants_of_tasks_that_have_ended},
       {"priorities", priorities},
       {"nothing_is_left", nothing_is_left},
