@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What OMP_... and GOMP_... variables say. A value that is none is named and ignored, as libgomp does.
+// What OMP_..., GOMP_... and KMP_... variables say. A value that is none is named and ignored, as libgomp
+// does.
 #include "front/openmp/icv.hpp"
 
 #include "front/openmp/crew.hpp"
 #include "front/openmp/environment.hpp"
+#include "front/openmp/kmp_affinity.hpp"
 #include "front/openmp/places.hpp"
 #include "weft/door/process.hpp"
 
@@ -220,18 +222,19 @@ bool read_schedule(const char* s, icvs& out) noexcept {
   return false;
 }
 
-bool read_size(const char* s, std::size_t& out) noexcept {
+// `shift`: of the unit of a number alone.
+bool read_size(const char* s, std::size_t& out, unsigned shift = 10) noexcept {
   unsigned long n = 0;
   if (!take_number(s, n))
     return false;
   s = skip_spaces(s);
-  unsigned shift = 10;
   switch (std::tolower(static_cast<unsigned char>(*s))) {
   case 'b':
     shift = 0;
     ++s;
     break;
   case 'k':
+    shift = 10;
     ++s;
     break;
   case 'm':
@@ -273,6 +276,24 @@ bool read_spins(const char* s, std::int64_t& out) noexcept {
   }
   out = static_cast<std::int64_t>(n);
   return is_end(s);
+}
+
+// "200", "200ms", "50us", "infinite".
+bool read_block_time(const char* s, std::int64_t& us) noexcept {
+  std::int64_t read = INT64_MAX;
+  if (!take_word(s, "infinite") && !take_word(s, "infinity")) {
+    unsigned long n = 0;
+    if (!take_number(s, n) || n > INT_MAX)
+      return false;
+    const bool in_us = take_word(s, "us");
+    if (!in_us)
+      static_cast<void>(take_word(s, "ms"));
+    read = static_cast<std::int64_t>(n) * (in_us ? 1 : 1000);
+  }
+  if (!is_end(s))
+    return false;
+  us = read;
+  return true;
 }
 
 bool read_policy(const char* s, wait_policy& out) noexcept {
@@ -334,6 +355,20 @@ void read_levels(const source& from, settings& p) {
     p.first.max_active_levels = supported_active_levels;
 }
 
+// Where OMP_PROC_BIND and OMP_PLACES say nothing.
+bool read_kmp_affinity_into(settings& p, const char* text) {
+  kmp_affinity wanted;
+  if (!read_kmp_affinity(text, wanted))
+    return false;
+  p.display_affinity = p.display_affinity || wanted.verbose;
+  if (wanted.order == kmp_affinity::type::none)
+    return true;
+  p.kmp_affinity = text;
+  p.bindings = {binding::close};
+  p.first.bind = binding::close;
+  return true;
+}
+
 void read_binding_and_places(const source& from, settings& p) {
   bool given = false;
   read_variable(from, "OMP_PROC_BIND", [&](const char* s) { return given = read_bindings(s, p.bindings); });
@@ -343,6 +378,8 @@ void read_binding_and_places(const source& from, settings& p) {
     p.first.bind = p.bindings[0];
   else if (p.places_given)
     p.first.bind = binding::on;
+  else
+    read_variable(from, "KMP_AFFINITY", [&](const char* s) { return read_kmp_affinity_into(p, s); });
 }
 
 void read_rest(const source& from, settings& p) {
@@ -358,6 +395,10 @@ void read_rest(const source& from, settings& p) {
   read_number(from, "OMP_TEAMS_THREAD_LIMIT", 1, INT_MAX, p.teams_thread_limit);
   const char* const stack = from.get("OMP_STACKSIZE") != nullptr ? "OMP_STACKSIZE" : "GOMP_STACKSIZE";
   read_variable(from, stack, [&](const char* s) { return read_size(s, p.stack_size); });
+  if (from.get(stack) == nullptr) {
+    read_variable(from, "KMP_STACKSIZE", [&](const char* s) { return read_size(s, p.stack_size, 0); });
+  }
+  read_variable(from, "KMP_BLOCKTIME", [&](const char* s) { return read_block_time(s, p.block_time_us); });
   read_variable(from, "OMP_WAIT_POLICY", [&](const char* s) { return read_policy(s, p.policy); });
   read_variable(from, "GOMP_SPINCOUNT", [&](const char* s) { return read_spins(s, p.spins); });
   read_variable(from, "OMP_ALLOCATOR", [&](const char* s) { return read_allocator(s, p.first.allocator); });
@@ -380,9 +421,15 @@ void read_rest(const source& from, settings& p) {
 constexpr std::uint32_t looks_by_default = 10'000;
 constexpr std::uint32_t looks_for_ever = ~0U;
 
+constexpr std::uint32_t looks_in_us = looks_by_default / 200;
+
 std::uint32_t looks_of(const settings& s) noexcept {
   if (s.spins >= 0)
     return s.spins > looks_for_ever ? looks_for_ever : static_cast<std::uint32_t>(s.spins);
+  if (s.block_time_us >= 0) {
+    const bool is_long = s.block_time_us >= looks_for_ever / looks_in_us;
+    return is_long ? looks_for_ever : static_cast<std::uint32_t>(s.block_time_us) * looks_in_us;
+  }
   if (s.policy == wait_policy::passive)
     return 0;
   return s.policy == wait_policy::active ? looks_for_ever : looks_by_default;
@@ -408,8 +455,7 @@ struct read_settings : settings {
   }
 };
 
-// An int of ms as the number of looks that take about as long.
-constexpr std::uint32_t looks_in_ms = looks_by_default * 5;
+constexpr std::uint32_t looks_in_ms = looks_in_us * 1000;
 
 } // namespace
 
@@ -421,8 +467,9 @@ void read_settings_from(const char* text, icvs& callers) {
   callers = of_caller.first;
   const wait_policy policy = all.policy;
   const std::int64_t spins = all.spins;
+  const std::int64_t block_time = all.block_time_us;
   read_all({text, true}, all);
-  if (all.policy != policy || all.spins != spins)
+  if (all.policy != policy || all.spins != spins || all.block_time_us != block_time)
     all.looks = looks_of(all);
 }
 

@@ -50,14 +50,16 @@ struct settings {
   bool throttles = true;      // a thread with many tasks runs the next ones itself
   std::size_t stack_size = 0; // of threads; 0: as RLIMIT_STACK says
   wait_policy policy = wait_policy::unset;
-  std::int64_t spins = -1; // GOMP_SPINCOUNT; -1: none was given
-  std::uint32_t looks = 0; // of a thread that waits, before it sleeps, as long as each has a CPU
+  std::int64_t spins = -1;         // GOMP_SPINCOUNT; -1: none was given
+  std::int64_t block_time_us = -1; // KMP_BLOCKTIME; -1: none was given
+  std::uint32_t looks = 0;         // of a thread that waits, before it sleeps, as long as each has a CPU
   std::string affinity_format = "level %L thread %i affinity %A";
   bool affinity_format_given = false;
   bool display_affinity = false;
   unsigned teams = 0;              // OMP_NUM_TEAMS; changed by omp_set_num_teams()
   unsigned teams_thread_limit = 0; // the same
   bool places_given = false;
+  std::string kmp_affinity; // KMP_AFFINITY, if that is what places come from (kmp_affinity.hpp)
   offloading offload = offloading::by_default;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "front/openmp/places.hpp"
 
+#include "front/openmp/kmp_affinity.hpp"
 #include "front/openmp/team.hpp"
 #include "weft/door/process.hpp"
 
@@ -46,7 +47,8 @@ place read_list(const char* path) {
   return out;
 }
 
-// The sets of CPUs that share what the file says, as far as the process may use them.
+} // namespace
+
 std::vector<place> places_by(const char* what) {
   const std::vector<int> allowed = cpus_of_process();
   std::vector<place> out;
@@ -67,6 +69,8 @@ std::vector<place> places_by(const char* what) {
   }
   return out;
 }
+
+namespace {
 
 // Reads OMP_PLACES' grammar: a list of places or intervals of them, each {cpus} or a number, with ! to leave
 // one out.
@@ -245,6 +249,10 @@ struct all_places {
       good = read_cpu_list(old, list);
       if (!good)
         std::fprintf(stderr, "\nlibgomp: Invalid value for environment variable GOMP_CPU_AFFINITY\n");
+    } else {
+      kmp_affinity wanted;
+      if (read_kmp_affinity(process().kmp_affinity.c_str(), wanted))
+        list = places_of(wanted);
     }
     if (!good)
       list.clear();

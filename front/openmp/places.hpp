@@ -19,6 +19,10 @@ const std::vector<place>& places() noexcept;
 /// The places of a description; false: it is none.
 bool read_places(const char* text, std::vector<place>& out);
 
+/// The sets of CPUs that share what a file of each CPU's folder in sysfs says, as far as the process may use
+/// them, in the order of their first ones. Null: each alone.
+std::vector<place> places_by(const char* what);
+
 /// Says in `p` where a member goes, as the team's binding has it.
 void place_member(const team& in, unsigned number, position& p) noexcept;
 /// For a kernel thread that the runtime meets.
