@@ -208,6 +208,7 @@ void group::tell_time_passed(deadline now, unsigned times_due) noexcept {
     source->tick(**preemptible);
 }
 
+// Where none sleeps there is nobody to wake: the timekeeper knows of timers only, and would look in vain.
 void group::wake() noexcept {
   wake_before(0);
 }
@@ -225,7 +226,7 @@ void group::wake_before(deadline at) noexcept {
   }
   if (sleeper != nullptr) {
     sleeper->parking.spot.try_notify().finish();
-  } else if (at != no_deadline && !is_about_to_sleep()) {
+  } else if (at != 0 && at != no_deadline && !is_about_to_sleep()) {
     timekeeper::look_by(at);
   }
 }
