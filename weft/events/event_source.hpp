@@ -23,8 +23,9 @@ class WEFT_API event_source {
   // may not wait.
   virtual int poll() = 0;
 
-  // How long a poll may be put off while every worker sleeps; a worker that serves the source then wakes to
-  // poll. nanoseconds::max(): never, because whoever produces the events pushes units or calls group::wake().
+  // How long a poll may be put off while every worker sleeps; one that serves the source then wakes to poll,
+  // and the others after four times as long. nanoseconds::max(): never, because whoever produces the events
+  // pushes units or calls group::wake().
   [[nodiscard]] virtual std::chrono::nanoseconds patience() const { return std::chrono::nanoseconds::max(); }
 };
 

@@ -140,15 +140,34 @@ deadline group::earliest_timer() const noexcept {
   return at;
 }
 
+deadline group::patience_of_sources() noexcept {
+  deadline least = no_deadline;
+  std::unique_lock held(sources_lock_, std::try_to_lock);
+  // Whoever holds it polls at this moment; it will see to the next poll.
+  for (std::size_t i = 0; held.owns_lock() && i < sources_.size(); ++i)
+    least = std::min(least, deadline{sources_[i]->patience().count()});
+  return least;
+}
+
+// One sleeper looks at the sources; the others would wake for nothing. Not never: that one may find work, and
+// then looks between its units only. Two that go to sleep at once do not both count on the other: each has
+// said, before (P2), that it sleeps for ever, and reads the other's word after it.
+bool group::somebody_looks_by(deadline at, const worker& but) noexcept {
+  const auto& workers = *view_.load(std::memory_order_acquire);
+  return std::any_of(workers.begin(), workers.end(), [at, &but](const worker* w) {
+    const deadline until = w->timing.sleeps_until.load_relaxed();
+    return w != &but && until != 0 && until <= at;
+  });
+}
+
 deadline group::sleep_until(worker& w) noexcept {
+  constexpr deadline looks_left_out = 4;
   deadline until = earliest_timer();
   if (source_count_.load(std::memory_order_relaxed) != 0) {
-    std::unique_lock held(sources_lock_, std::try_to_lock);
-    // Whoever holds it polls at this moment; it will see to the next poll.
-    for (std::size_t i = 0; held.owns_lock() && i < sources_.size(); ++i) {
-      const auto patience = sources_[i]->patience();
-      if (patience != std::chrono::nanoseconds::max())
-        until = std::min(until, os::now_ns() + patience.count());
+    if (const deadline patience = patience_of_sources(); patience != no_deadline) {
+      const deadline now = os::now_ns();
+      const deadline factor = somebody_looks_by(now + patience, w) ? looks_left_out : 1;
+      until = std::min(until, now + factor * patience);
     }
   }
   w.timing.sleeps_until.store_relaxed(until);

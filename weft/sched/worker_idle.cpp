@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "weft/base/knob.hpp"
 #include "weft/carrier/kick.hpp"
@@ -99,6 +100,13 @@ descriptor* worker::idle() noexcept {
   const bool is_crowded = crowded();
   deadline begin = os::now_ns();
   unsigned pause = 1;
+  bool dozes = false;
+  // Who has slept its time looks once and sleeps again, so that a process whose sources have patience stays
+  // idle.
+  const auto wakes_up = [&dozes] {
+    if (std::exchange(dozes, false))
+      rest_of_monitor.rouse();
+  };
   for (;;) {
     std::uint32_t asked = attention.load_relaxed();
     if ((asked & simulated) != 0) [[unlikely]] {
@@ -119,29 +127,37 @@ descriptor* worker::idle() noexcept {
       break;
     }
     if (descriptor* u = pick()) {
+      wakes_up();
       found_work();
       return u;
     }
     const deadline now = os::now_ns();
-    recording.counters.timers_fired += static_cast<unsigned>(owner_group.expire_timers_of_all(now));
+    int came = owner_group.expire_timers_of_all(now);
+    recording.counters.timers_fired += static_cast<unsigned>(came);
     if (owner_group.source_count_.load(std::memory_order_relaxed) != 0)
-      owner_group.poll_sources();
+      came += owner_group.poll_sources();
+    if (came != 0)
+      wakes_up();
     if (on_idle != nullptr) {
       on_idle->on_idle();
       continue;
     }
     pause_search(pause);
     pause = std::min(pause * 2, longest_pause);
-    if (now < begin + parking.search.length(least_search) || has_visible_work()) {
+    if ((!dozes && now < begin + parking.search.length(least_search)) || has_visible_work()) {
+      wakes_up();
       // A long search is a guess: whoever else wants this CPU goes first.
       if (is_crowded || now > begin + least_search)
         ::sched_yield();
       continue;
     }
-    park();
+    dozes = park();
+    if (!dozes)
+      rest_of_monitor.rouse();
     begin = os::now_ns();
     pause = 1;
   }
+  wakes_up();
   found_work();
   return nullptr;
 }
@@ -151,12 +167,14 @@ void worker::stand_still_no_more() noexcept {
   rest_of_monitor.rouse();
 }
 
-void worker::park() noexcept {
+// True: it has slept its time, and nobody has called. The caller rouses the monitor, unless it parks again.
+bool worker::park() noexcept {
   const auto each_pool = [this](auto action) { for_each_served_pool(action); };
   timing.sleeps_until.store_relaxed(
       no_deadline); // before (P2): whoever arms a timer from now on wakes us, or is seen below
   park::enter_park(parking.spot, each_pool); // (P1), (P2)
   bool watched = false;
+  bool is_over = false;
   const bool stay = has_visible_work() || (attention.load_relaxed() & ~standing_attention) != 0;
   if (!stay) {
     ++recording.counters.parks;
@@ -171,16 +189,18 @@ void worker::park() noexcept {
     }
     parking.stillness.begin();
     watched = sleep_parked(until);
-    stand_still_no_more(); // what follows may wait for locks
+    parking.stillness.end(); // what follows may wait for locks
     note(trace::event::unpark, nullptr);
     parking.search.slept(os::now_ns() - asleep, idle_spin.get() * 1000);
-    if (!caches.trimmed && !parking.spot.is_notified() && os::now_ns() >= until)
+    is_over = !parking.spot.is_notified() && os::now_ns() >= until;
+    if (!caches.trimmed && is_over)
       give_memory_back();
   }
   timing.sleeps_until.store_relaxed(0);
   park::leave_park(parking.spot, each_pool); // (P7)
   if (watched) // only now: what becomes ready would call this worker, while it is parked
     owner_group.end_watch();
+  return is_over;
 }
 
 // As park(), by a thread that runs.

@@ -224,6 +224,8 @@ class WEFT_API group {
   // When `w` must wake although nobody pushed: the earliest timer of the group, or an event source out of
   // patience.
   deadline sleep_until(worker& w) noexcept;
+  [[nodiscard]] deadline patience_of_sources() noexcept;
+  [[nodiscard]] bool somebody_looks_by(deadline at, const worker& but) noexcept;
   // Whether a worker looks at timers by itself, at `now` or soon after.
   [[nodiscard]] bool is_anybody_idle(deadline now) const noexcept;
   [[nodiscard]] bool is_about_to_sleep() const noexcept;

@@ -231,7 +231,9 @@ struct alignas(64) worker : worker_face {
   descriptor* next_to_call() noexcept;
   descriptor* idle() noexcept;
   void pause_search(unsigned length) const noexcept;
-  void park() noexcept;
+  // Sleeps until called, a timer, or a source out of patience. True: the time is over, and nobody has called;
+  // the caller rouses the monitor then, unless it parks again.
+  bool park() noexcept;
   // Sleeps until called or `until`; true if that was in the group's event source, which then has the watch.
   bool sleep_parked(deadline until) noexcept;
   void found_work() noexcept;

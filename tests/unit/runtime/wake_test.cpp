@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
-// worker_group::wake().
+// worker_group::wake(), and who wakes for event sources.
 #include "weft/sched/timekeeper.hpp"
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "weft/os/clock.hpp"
@@ -60,6 +64,32 @@ TEST(wake, leaves_the_timekeeper_alone) {
   main.join();
   EXPECT_GE(before, 0);
   EXPECT_LE(after, before + 50);
+}
+
+// Of an idle group, a source is looked at by one worker, once each time. When each sleeper woke for it, and
+// searched for 20 us then, these were 16 times as many.
+TEST(patience, of_a_source_is_kept_by_one_sleeper) {
+  struct patient final : event_source {
+    int poll() override {
+      ++polls;
+      return 0;
+    }
+    [[nodiscard]] std::chrono::nanoseconds patience() const override { return std::chrono::milliseconds(2); }
+    std::atomic<int> polls{0};
+  };
+  const auto source = std::make_shared<patient>();
+  group_options four;
+  four.workers = 4;
+  worker_group g(std::move(four));
+  g.add_event_source(source);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50)); // first searches
+  const int before = source->polls;
+  const std::int64_t begin = os::now_ns();
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  const std::int64_t intervals = (os::now_ns() - begin) / 2'000'000;
+  const int polls = source->polls - before;
+  EXPECT_GE(polls, 1);
+  EXPECT_LE(polls, 3 * intervals);
 }
 
 } // namespace
