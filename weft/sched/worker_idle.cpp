@@ -11,6 +11,7 @@
 #include "weft/carrier/leaving.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/sched/standstill.hpp"
+#include "weft/sched/timekeeper.hpp"
 #include "weft/simulator/simulation.hpp"
 #include "weft/workers/group.hpp"
 #include "weft/workers/worker.hpp"
@@ -73,8 +74,12 @@ void worker::found_work() noexcept {
   if (attention.any_relaxed(worker_has_classes)) [[unlikely]]
     kick_for_the_rest(*this);
   const deadline at = owner_group.earliest_timer();
-  if (at != no_deadline)
-    owner_group.wake_before(at);
+  if (at == no_deadline)
+    return;
+  owner_group.wake_before(at);
+  if (owner_group.size() ==
+      1) // which takes this worker for one that will sleep: what it has found is in no pool
+    timekeeper::look_by(at);
 }
 
 void learn_cpus_allowed() {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "weft/os/clock.hpp"
@@ -188,6 +189,38 @@ TEST(due_timer, who_was_ready_before_a_loop_begins_first) {
   parallel_for(0, 4, [&](int) { seen = seen && began; }, 1);
   EXPECT_TRUE(seen);
   early.join();
+  runtime::stop();
+}
+
+// Resumes a thread at the first look after it was told to.
+class resumes_one final : public event_source {
+ public:
+  int poll() override { return is_told.exchange(false) && place.notify() ? 1 : 0; }
+  [[nodiscard]] std::chrono::nanoseconds patience() const override { return 1ms; }
+  suspended_thread place;
+  std::atomic<bool> is_told{false};
+};
+
+// The only worker is about to sleep until the timer and tells nobody; then it finds another unit while it
+// searches.
+TEST(due_timer, only_worker_finds_another_unit_before) {
+  runtime::start({.workers = 1});
+  beats = 0;
+  const auto source = std::make_shared<resumes_one>();
+  sched::default_group().add_event_source(source);
+  thread wakes([&source] {
+    thread sleeps([&source] { // once this one waits: nothing else is ready then
+      source->is_told = true;
+      this_thread::sleep_for(100ms);
+      ++beats;
+    });
+    source->place.wait_with([] { return true; });
+    compute();
+    this_thread::yield();
+    EXPECT_EQ(beats, 1);
+    sleeps.join();
+  });
+  wakes.join();
   runtime::stop();
 }
 
