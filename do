@@ -10,6 +10,8 @@ usage() {
 usage: ./do VERB
 
   demo [--quick]            count the UTS trees, one thread a node; writes a page with the results
+  demo --ranks N [--workers W] [--quick]
+                            the same over N ranks of an MPI job, beside one process; writes weft-ranks.json
   test [--quick | --full | --suite NAME...]
                             gcc's build with every test but the longest; what depends on the compiler or a sanitizer in clang's
                             build or in that of a sanitizer, another one each day; and one more of the longest, of the other
@@ -43,8 +45,15 @@ done
 
 verb_demo() {
   need_for demo
+  local targets=(weft-demo)
+  case " $* " in
+    *" --ranks "* | *" --ranks="*)
+      need_engine
+      targets+=(weft-demo-ranks weft_tool)
+      ;;
+  esac
   say "building"
-  build release weft-demo
+  build release "${targets[@]}"
   exec build/release/apps/uts/weft-demo "$@"
 }
 

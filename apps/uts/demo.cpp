@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -12,6 +13,7 @@
 
 #include "apps/uts/format.hpp"
 #include "apps/uts/plan.hpp"
+#include "apps/uts/ranks.hpp"
 #include "apps/uts/run.hpp"
 
 namespace weft::uts {
@@ -19,6 +21,7 @@ namespace {
 
 struct arguments {
   demo_options demo;
+  ranks_options ranks;
   std::string directory = ".";
   std::string tree = "T1";
   std::string runtime = "weft";
@@ -78,6 +81,12 @@ void add_options(CLI::App& app, arguments& a) {
                  "Directory for weft-demo.html, weft-demo.json and weft-trace.json");
   app.add_option("-w,--workers", a.demo.workers, "What 'all workers' means; 0: affinity mask and CPU quota")
       ->check(CLI::NonNegativeNumber);
+  app.add_option("--ranks", a.ranks.ranks,
+                 "Count over so many ranks of an MPI job instead, on --workers each (1 unless said)")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--rounds", a.ranks.rounds, "With --ranks: how often each is run; --quick: once")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   app.add_option("--threads", a.demo.blocked_threads, "Threads to block at once; 0: leave that out")
       ->capture_default_str();
   app.add_option("--stack", a.demo.stack_bytes, "Bytes of stack of each of them")->capture_default_str();
@@ -85,6 +94,18 @@ void add_options(CLI::App& app, arguments& a) {
   app.add_option("--runtimes", a.demo.runtimes, "Only these runtimes")->delimiter(',');
   app.add_option("--limit", a.demo.limit_seconds, "Seconds after which one run is given up")
       ->capture_default_str();
+}
+
+// Over the ranks of an MPI job, instead of all else.
+int over_ranks(arguments& a) {
+  a.ranks.directory = a.directory;
+  a.ranks.trees = a.demo.trees;
+  a.ranks.limit_seconds = a.demo.limit_seconds;
+  a.ranks.workers = std::max(1, a.demo.workers);
+  if (a.demo.quick) {
+    a.ranks.rounds = 1;
+  }
+  return run_ranks(a.ranks) == 0 ? 0 : 1;
 }
 
 int demo(arguments& a) {
@@ -119,7 +140,10 @@ int main(int argc, char** argv) {
   weft::uts::add_child_commands(app, a);
   try {
     app.parse(argc, argv);
-    return app.get_subcommands().empty() ? weft::uts::demo(a) : 0;
+    if (!app.get_subcommands().empty()) {
+      return 0;
+    }
+    return a.ranks.ranks > 0 ? weft::uts::over_ranks(a) : weft::uts::demo(a);
   } catch (const CLI::ParseError& e) {
     return app.exit(e);
   } catch (const std::exception& e) {

@@ -24,6 +24,7 @@ namespace {
 using clock = std::chrono::steady_clock;
 
 constexpr int watch_interval_ms = 200;
+constexpr const char* this_executable = "/proc/self/exe";
 
 struct pipe_ends {
   int read = -1;
@@ -60,12 +61,12 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return all;
 }
 
-pid_t start(std::vector<std::string> arguments, std::vector<std::string> environment, const pipe_ends& out,
-            const pipe_ends& err) {
+pid_t start(const std::string& program, std::vector<std::string> arguments,
+            std::vector<std::string> environment, const pipe_ends& out, const pipe_ends& err) {
   for (char** e = environ; *e != nullptr; ++e) {
     environment.emplace_back(*e); // after the additions: the first of two equal names counts
   }
-  arguments.insert(arguments.begin(), "weft-demo");
+  arguments.insert(arguments.begin(), program == this_executable ? "weft-demo" : program);
   std::vector<char*> argv = pointers(arguments);
   std::vector<char*> envp = pointers(environment);
   const pid_t parent = getpid();
@@ -81,7 +82,7 @@ pid_t start(std::vector<std::string> arguments, std::vector<std::string> environ
     }
     dup2(out.write, STDOUT_FILENO);
     dup2(err.write, STDERR_FILENO);
-    execve("/proc/self/exe", argv.data(), envp.data());
+    execve(program.c_str(), argv.data(), envp.data());
     _exit(127);
   }
   return child;
@@ -122,13 +123,13 @@ std::string explain(int status, bool timed_out, double limit, const std::string&
 
 } // namespace
 
-process_result run_self(const std::vector<std::string>& arguments,
-                        const std::vector<std::string>& environment, double limit_seconds,
-                        const watcher& watch) {
+process_result run_program(const std::string& program, const std::vector<std::string>& arguments,
+                           const std::vector<std::string>& environment, double limit_seconds,
+                           const watcher& watch) {
   pipe_ends out;
   pipe_ends err;
   const auto begin = clock::now();
-  const pid_t child = start(arguments, environment, out, err);
+  const pid_t child = start(program, arguments, environment, out, err);
   pipe_ends::close_end(out.write);
   pipe_ends::close_end(err.write);
 
@@ -161,6 +162,12 @@ process_result run_self(const std::vector<std::string>& arguments,
     result.failure = explain(status, timed_out, limit_seconds, errors);
   }
   return result;
+}
+
+process_result run_self(const std::vector<std::string>& arguments,
+                        const std::vector<std::string>& environment, double limit_seconds,
+                        const watcher& watch) {
+  return run_program(this_executable, arguments, environment, limit_seconds, watch);
 }
 
 } // namespace weft::uts

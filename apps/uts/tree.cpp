@@ -25,6 +25,7 @@ tree tree::geometric(std::string_view name, double branching, std::uint32_t dept
   t.kind_ = tree_kind::geometric_fixed;
   t.name_ = name;
   t.depth_limit_ = depth_limit;
+  t.branching_ = branching;
   t.log_of_miss_ = std::log(1 - 1.0 / (1.0 + branching));
   t.seed_ = seed;
   t.published_ = published;
@@ -68,6 +69,19 @@ int tree::child_count(const node& parent) const noexcept {
   }
   const double children = std::floor(std::log(1 - probability_of(parent)) / log_of_miss_);
   return std::min(static_cast<int>(children), most_children);
+}
+
+std::uint64_t tree::likely_size(const node& n) const noexcept {
+  if (kind_ == tree_kind::binomial) {
+    constexpr std::uint64_t of_inner_node = 256;
+    return child_count(n) == 0 ? 1 : of_inner_node;
+  }
+  double level = 1, sum = 1;
+  for (std::uint32_t depth = n.depth; depth < depth_limit_; ++depth) {
+    level *= branching_;
+    sum += level;
+  }
+  return static_cast<std::uint64_t>(sum);
 }
 
 std::span<const tree> published_trees() {

@@ -53,10 +53,15 @@ class tree {
   [[nodiscard]] node root() const noexcept;
   [[nodiscard]] int child_count(const node& parent) const noexcept;
   [[nodiscard]] static node child(const node& parent, int index) noexcept;
+  /// About how many nodes a node is worth to somebody who looks for work: the mean of a geometric tree below
+  /// it. In a binomial one all nodes with children have the same prospects, however deep: some hundred for
+  /// each, since few of them have most.
+  [[nodiscard]] std::uint64_t likely_size(const node& n) const noexcept;
 
  private:
   tree_kind kind_ = tree_kind::geometric_fixed;
   std::uint32_t depth_limit_ = 0;
+  double branching_ = 0;
   double log_of_miss_ = 0; // geometric: log(1 - p), p = 1 / (1 + branching)
   double probability_ = 0;
   int root_children_ = 0;

@@ -11,6 +11,7 @@
 #include "apps/uts/adapter.hpp"
 #include "apps/uts/json.hpp"
 #include "apps/uts/plot.hpp"
+#include "apps/uts/ranks.hpp"
 #include "apps/uts/results.hpp"
 #include "apps/uts/run.hpp"
 #include "apps/uts/timeline.hpp"
@@ -191,6 +192,32 @@ TEST(Results, AreJsonWithTheMedian) {
   ASSERT_NE(all.find("counts"), nullptr);
   EXPECT_EQ(all.find("counts")->items().front().number_at("median_seconds"), 1);
   EXPECT_EQ(all.number_at("failed_checks"), 0);
+}
+
+// The mean of a geometric tree below a node; in a binomial one a leaf has nothing to give.
+TEST(tree, says_what_a_node_is_worth) {
+  const tree& mini = *find_tree("mini");
+  const node root = mini.root();
+  EXPECT_EQ(mini.likely_size(root), 5461U); // 1 + 4 + ... + 4^6
+  EXPECT_EQ(mini.likely_size({root.state, 6}), 1U);
+  const tree& deep = *find_tree("T3L");
+  std::set<std::uint64_t> sizes;
+  for (int i = 0; i < 100; ++i) {
+    const node n = tree::child(deep.root(), i);
+    EXPECT_EQ(deep.likely_size(n) == 1, deep.child_count(n) == 0);
+    sizes.insert(deep.likely_size(n));
+  }
+  EXPECT_EQ(sizes.size(), 2U);
+}
+
+TEST(ranks, model_has_its_limits) {
+  const counts million{1'000'000, 0, 0};
+  const steal_facts free{1e-7, 10'000, 0};
+  EXPECT_NEAR(modelled_speedup(million, free, 8, 4, 0), 32, 1e-9); // nobody waits
+  const steal_facts dear{1e-7, 10'000, 1e-3};                      // as long as its work takes one worker
+  EXPECT_NEAR(modelled_speedup(million, dear, 1, 1, 0), 0.5, 1e-9);
+  EXPECT_LT(modelled_speedup(million, dear, 8, 4, 1e-3), modelled_speedup(million, dear, 8, 4, 0));
+  EXPECT_LT(modelled_speedup(million, dear, 8, 4, 0), modelled_speedup(million, free, 8, 4, 0));
 }
 
 } // namespace

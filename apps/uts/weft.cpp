@@ -1,95 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Weft: one forked thread a node, joined by its parent in the reverse order. Children go out in chunks that
-// nest, as in the other adapters. Also what only Weft does in the demo: the blocked threads and the trace.
+// Weft: one forked thread a node (forked_visits.hpp). Also what only Weft does in the demo: the blocked
+// threads and the trace.
 
 #include <weft/weft.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
-#include <new>
 #include <vector>
 
 #include "apps/uts/adapter.hpp"
+#include "apps/uts/forked_visits.hpp"
 #include "apps/uts/machine.hpp"
 
 namespace weft::uts {
 namespace {
-
-counts visit(const tree& t, const node& n);
-
-struct child_visit {
-  const tree* in;
-  const node* parent;
-  int index;
-
-  counts operator()() const { return visit(*in, tree::child(*parent, index)); }
-};
-
-// Up to four forked children in place: such a handle can neither be moved nor made empty. Four, because most
-// nodes that have children have about five, and a deep tree pays for each place on each of its 17,844 levels.
-class chunk {
- public:
-  using child = decltype(weft::fork(child_visit{}));
-  static constexpr int capacity = 4;
-
-  chunk() = default;
-  chunk(const chunk&) = delete;
-  chunk& operator=(const chunk&) = delete;
-  ~chunk() {
-    while (size_ > 0) {
-      at(--size_)->~child();
-    }
-  }
-
-  void fork(const child_visit& work) {
-    new (static_cast<void*>(storage_ + sizeof(child) * static_cast<std::size_t>(size_)))
-        child(weft::fork(child_visit(work)));
-    ++size_;
-  }
-
-  counts join_all() {
-    counts sum;
-    for (int i = size_; i-- > 0;) {
-      sum += at(i)->join();
-    }
-    return sum;
-  }
-
- private:
-  child* at(int i) {
-    return std::launder(reinterpret_cast<child*>(storage_ + sizeof(child) * static_cast<std::size_t>(i)));
-  }
-
-  alignas(child) std::byte storage_[sizeof(child) * capacity];
-  int size_ = 0;
-};
-
-counts visit_children(const tree& t, const node& parent, int first, int children) {
-  chunk forked;
-  const int last = std::min(first + chunk::capacity, children);
-  for (int i = first; i < last; ++i) {
-    forked.fork({&t, &parent, i});
-  }
-  counts sum;
-  if (last < children) {
-    sum = visit_children(t, parent, last, children);
-  }
-  sum += forked.join_all();
-  return sum;
-}
-
-counts visit(const tree& t, const node& n) {
-  counts sum{1, 0, n.depth};
-  const int children = t.child_count(n);
-  if (children == 0) {
-    sum.leaves = 1;
-  } else {
-    sum += visit_children(t, n, 0, children);
-  }
-  return sum;
-}
 
 class started_runtime {
  public:
@@ -105,7 +30,7 @@ class started_runtime {
 
 counts count(const tree& t, int workers) {
   const started_runtime running(workers);
-  return visit(t, t.root());
+  return forked_visits(t, nothing_is_given_away()).visit(t.root());
 }
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
@@ -159,7 +84,7 @@ blocked_result block_threads(std::size_t threads, std::size_t stack_bytes, int w
 counts trace_count(const tree& t, int workers, const std::string& path) {
   const started_runtime running(workers);
   weft::trace::start(path);
-  const counts found = visit(t, t.root());
+  const counts found = forked_visits(t, nothing_is_given_away()).visit(t.root());
   weft::trace::stop();
   return found;
 }

@@ -56,6 +56,15 @@ need() {
   fi
 }
 
+# An engine of MPI, for `demo --ranks`: those that are there, or Open MPI.
+need_engine() {
+  local engine
+  for engine in openmpi mpich; do
+    if command -v "mpicc.$engine" >/dev/null && command -v "mpiexec.$engine" >/dev/null; then return; fi
+  done
+  need openmpi-bin libopenmpi-dev
+}
+
 # venv_install FOLDER REQUIREMENT LOG: of PyPI, into a folder of this tree.
 venv_install() {
   need --optional python3-venv
