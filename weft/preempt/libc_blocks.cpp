@@ -14,6 +14,7 @@
 #include "weft/arch/user_mode.hpp"
 #include "weft/os/kernel_thread.hpp"
 #include "weft/preempt/libc_names.hpp"
+#include "weft/preempt/libc_threads.hpp"
 
 extern "C" {
 // glibc 2.35: where a kernel thread's area for restartable sequences stands, from the thread pointer.
@@ -286,7 +287,6 @@ const char* try_all(trial& t) noexcept {
 
 const char* try_block(libc_blocks& b) noexcept {
   static std::jmp_buf nowhere;
-  constexpr std::uint32_t no_id = 1U << 29;
   const libraries before = libraries_now();
   auto* const block = static_cast<std::byte*>(b.allocate(nullptr));
   if (block == nullptr)
@@ -297,9 +297,10 @@ const char* try_block(libc_blocks& b) noexcept {
     return "the table of libraries";
   if (static_cast<std::byte*>(slots[names_of_libc().libc_tls_slot].variables) != block + b.libc_low)
     return "the table of thread-locals";
-  if (!complete_block(b, block, no_id, &nowhere))
+  keep_apart(b, block);
+  if (!complete_block(b, block, lowest_block_id, &nowhere))
     return "a thread that is detached";
-  trial t{b, block, no_id, nullptr};
+  trial t{b, block, lowest_block_id, nullptr};
   try_on(t);
   return t.failed; // the block stays: what malloc has there would be lost with it anyway
 }
@@ -343,8 +344,6 @@ bool complete_block(const libc_blocks& known, std::byte* block, std::uint32_t id
     if (place != known.slots)
       at<std::byte*>(block, place) = value == tp() ? block : value;
   }
-  std::byte* const list = block + known.list;
-  at<std::byte*>(list, 0) = at<std::byte*>(list, word) = list; // for who takes it out, in a child of fork()
   at<std::uint32_t>(block, known.id) = id;
   std::byte* const robust = block + known.robust;
   at<std::byte*>(robust, -word) = at<std::byte*>(robust, 0) = robust;

@@ -72,8 +72,14 @@ struct libraries {
 // Contexts: whoever has learned, SIGNAL-SAFE. Takes no lock.
 [[nodiscard]] libraries libraries_now() noexcept;
 
-// A fresh block, of which only the loader knows, becomes one like a kernel thread's with that id. It is not
-// in libc's table of threads. Contexts: as learn_libc_blocks().
+// Ids of blocks: above those of the kernel, within the bits of a robust mutex's word.
+inline constexpr std::uint32_t lowest_block_id = 1U << 29;
+[[nodiscard]] constexpr bool is_id_of_block(std::uint32_t id) noexcept {
+  return id >= lowest_block_id && id < 2 * lowest_block_id;
+}
+
+// A fresh block, of which only the loader knows, becomes one like a kernel thread's with that id. Whether it
+// is in libc's lists of threads is another matter (libc_threads.hpp). Contexts: as learn_libc_blocks().
 bool complete_block(const libc_blocks& known, std::byte* block, std::uint32_t id, void* way_out) noexcept;
 
 // The word or object at an offset.

@@ -12,8 +12,13 @@ namespace weft::preempt {
 namespace {
 
 template <class T>
-void look_up(libc_names& names, T& into, const char* name, const char* version = "GLIBC_PRIVATE") noexcept {
-  into = reinterpret_cast<T>(::dlvsym(RTLD_DEFAULT, name, version));
+void look_up_if_there(T& into, const char* name) noexcept {
+  into = reinterpret_cast<T>(::dlvsym(RTLD_DEFAULT, name, "GLIBC_PRIVATE"));
+}
+
+template <class T>
+void look_up(libc_names& names, T& into, const char* name) noexcept {
+  look_up_if_there(into, name);
   if (into == nullptr && names.missing == nullptr)
     names.missing = name;
 }
@@ -57,6 +62,9 @@ libc_names look_all_up() noexcept {
   look_up(n, n.cancels_of_thread, "_thread_db_pthread_cancelhandling");
   look_up(n, n.values_of_thread, "_thread_db_pthread_specific");
   look_up(n, n.libraries_of_loader, "_thread_db_rtld_global__dl_tls_dtv_slotinfo_list");
+  look_up_if_there(n.list_of_user_stacks, "_thread_db_rtld_global__dl_stack_user");
+  look_up_if_there(n.policy_of_thread, "_thread_db_pthread_schedpolicy");
+  look_up_if_there(n.priority_of_thread, "_thread_db_pthread_schedparam_sched_priority");
   if (n.missing == nullptr)
     static_cast<void>(::dl_iterate_phdr(&look_at, &n));
   return n;

@@ -30,6 +30,10 @@ struct libc_names {
   const described_member* values_of_thread = nullptr;
   const described_member* libraries_of_loader = nullptr;
   const char* missing = nullptr; // the first that this libc has not
+  // The list of threads on stacks that libc has not made, `main` among them. Null: libc does not say.
+  const described_member* list_of_user_stacks = nullptr;
+  const described_member* policy_of_thread = nullptr; // what debuggers choose threads by
+  const described_member* priority_of_thread = nullptr;
 
   std::span<const std::byte> libc_data; // of libc, writable
   std::size_t libc_tls_bytes = 0;

@@ -28,11 +28,13 @@
 #include "weft/base/immortal.hpp"
 #include "weft/base/knob.hpp"
 #include "weft/base/spin_lock.hpp"
+#include "weft/carrier/user_mode.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/os/own_heap.hpp"
 #include "weft/preempt/creator.hpp"
 #include "weft/preempt/libc_blocks.hpp"
+#include "weft/preempt/libc_threads.hpp"
 #include "weft/preempt/spares.hpp"
 
 namespace weft::preempt {
@@ -55,6 +57,7 @@ struct made_block : os::on_own_heap {
   sched::tls_block block;
   std::byte* variables = nullptr; // what the thread pointer points to
   std::jmp_buf way_out{};
+  made_block* made_before = nullptr;
 
   static made_block& of(sched::tls_block& b) noexcept { return reinterpret_cast<made_block&>(b); }
 };
@@ -152,8 +155,10 @@ class made_blocks {
     if (is_old && (first || asked_.load_acquire())) // acquire: pairs with the release in make()
       return ask(first);
     if (sched::tls_block* const block = take(first)) {
-      renew(*block, false);
-      return block;
+      if (renew(*block) || !first)
+        return block;
+      take_back(block);
+      return ask(first);
     }
     if (const int error = error_.exchange_relaxed(0)) {
       if (!first)
@@ -177,16 +182,15 @@ class made_blocks {
       first = next;
     }
   }
-  // `only_if_new`: libraries have not changed since the image was made.
-  bool renew(sched::tls_block& block, bool only_if_new) noexcept {
-    if (only_if_new && !image_.is_of(libraries_now()))
-      return false;
+  // False: libraries have changed since the image was made. One may have come during the copy, and its
+  // variables have been written over by those of one that has gone.
+  bool renew(sched::tls_block& block) noexcept {
     const libc_blocks& known = *known_blocks.libc.load_relaxed(); // relaxed: whoever has a block has seen it
     std::byte* const variables = made_block::of(block).variables;
     image_.copy_to(known, variables);
     at<int>(variables, known.error) = 0;
     at<int>(variables, known.resolver_error) = 0;
-    return true;
+    return image_.is_of(libraries_now());
   }
 
   // The creator's turn.
@@ -212,7 +216,26 @@ class made_blocks {
     asked_.store_relaxed(false); // the creator has ended
   }
   // Those that are free are leaked.
-  void forget_after_fork() noexcept { ::new (static_cast<void*>(this)) made_blocks; }
+  void forget_after_fork() noexcept {
+    made_block* const all = last_made_;
+    ::new (static_cast<void*>(this)) made_blocks;
+    last_made_ = all;
+  }
+  // In a child of fork(): that of its only thread, or any that was made. Null: there are none.
+  [[nodiscard]] std::byte* of_only_thread() const noexcept {
+    const made_block* found = nullptr;
+    sched::descriptor* const u = sched::on_worker() ? sched::here().current : nullptr;
+    if (u != nullptr && sched::user_mode::has_bound_block(*u)) {
+      void* const own = sched::user_mode::enter_bound_block(*u);
+      void* const variables = arch::thread_pointer();
+      sched::user_mode::leave_bound_block(own);
+      for (found = last_made_; found != nullptr && found->variables != variables;)
+        found = found->made_before;
+    }
+    if (found == nullptr)
+      found = last_made_;
+    return found != nullptr ? found->variables : nullptr;
+  }
   [[nodiscard]] std::size_t count() const noexcept { return count_.load_relaxed(); }
 
  private:
@@ -267,20 +290,23 @@ class made_blocks {
       return 0;
     return wanted - free_count_ + std::clamp(count_.load_relaxed() / share, least, most);
   }
-  // Above those of the kernel, within the bits of a robust mutex's word, and other ones in each process, as
-  // mutexes may be shared.
+  // Other ones in each process, as mutexes may be shared.
   std::uint32_t next_id() noexcept {
-    constexpr std::uint32_t lowest = 1U << 29, mask = lowest - 1, spread = 0x9e3779b1;
+    constexpr std::uint32_t mask = lowest_block_id - 1, spread = 0x9e3779b1;
     const std::uint32_t first = static_cast<std::uint32_t>(::getpid()) * spread;
-    return lowest | ((first + static_cast<std::uint32_t>(count_.load_relaxed())) & mask);
+    return lowest_block_id | ((first + static_cast<std::uint32_t>(count_.load_relaxed())) & mask);
   }
+  enum class lives : std::uint8_t { for_good, for_a_look };
   // As they begin. Where libraries that come later have theirs is zero, not as malloc gave it. Null: out of
-  // memory.
-  static std::byte* allocate_variables(const libc_blocks& known) noexcept {
+  // memory. One that lives for good is in libc's lists before it is written, so that a library which comes
+  // meanwhile is in it either way.
+  static std::byte* allocate_variables(const libc_blocks& known, lives how_long) noexcept {
     auto* const variables = static_cast<std::byte*>(known.allocate(nullptr));
     if (variables == nullptr)
       return nullptr;
     std::memset(variables + known.low, 0, static_cast<std::size_t>(-known.low));
+    if (how_long == lives::for_good)
+      join_libcs_threads(known, variables);
     known.initialise(variables, true);
     return variables;
   }
@@ -288,20 +314,18 @@ class made_blocks {
     auto* const fresh = new (std::nothrow) made_block;
     if (fresh == nullptr)
       return ENOMEM;
-    std::byte* const variables = allocate_variables(known);
+    std::byte* const variables = allocate_variables(known, lives::for_good);
     if (variables == nullptr) {
       delete fresh;
       return ENOMEM;
     }
     arch::point_above_all_stacks(fresh->way_out);
-    if (!complete_block(known, variables, next_id(), &fresh->way_out)) {
-      known.free(variables, true);
-      delete fresh;
-      return EINVAL;
-    }
+    if (!complete_block(known, variables, next_id(), &fresh->way_out))
+      return EINVAL; // libc knows it: it stays
     fresh->variables = variables;
     fresh->block.is_made = true;
     describe(*fresh);
+    fresh->made_before = std::exchange(last_made_, fresh);
     count_.fetch_add_relaxed(1);
     take_back(&fresh->block);
     return 0;
@@ -316,7 +340,7 @@ class made_blocks {
     const libraries now = libraries_now();
     if (image_.is_of(now))
       return 0;
-    std::byte* const fresh = allocate_variables(known);
+    std::byte* const fresh = allocate_variables(known, lives::for_a_look);
     if (fresh == nullptr)
       return ENOMEM;
     const auto* const slots = at<const libc_slot*>(fresh, known.slots);
@@ -359,6 +383,7 @@ class made_blocks {
   base::spin_lock lock_;
   sched::tls_block* free_ = nullptr;
   std::size_t free_count_ = 0;
+  made_block* last_made_ = nullptr; // the creator's
 };
 
 made_blocks& process_blocks() noexcept {
@@ -462,7 +487,7 @@ void take_back_made(sched::tls_block* first) noexcept {
 }
 
 bool renew_made(sched::tls_block& block) noexcept {
-  return process_blocks().renew(block, true);
+  return process_blocks().renew(block);
 }
 
 // Since then setlocale() may have been called, and the last thread have left another locale behind.
@@ -500,6 +525,9 @@ void forget_spares_of_made() noexcept {
 }
 
 void forget_made_after_fork() noexcept {
+  const libc_blocks* const known = known_blocks.libc.load_relaxed(); // relaxed: there is one kernel thread
+  if (std::byte* const block = process_blocks().of_only_thread())
+    lead_libcs_threads(*known, block);
   process_blocks().forget_after_fork();
 }
 

@@ -351,21 +351,24 @@ void expect_to_begin_and_stay(const library& of, int mine) {
 
 TEST_F(made_blocks, have_variables_of_libraries_that_are_loaded_later) {
   constexpr int threads = 8;
-  std::atomic<library*> loaded{nullptr};
+  std::atomic<const library*> loaded{nullptr}, loaded_second{nullptr};
   std::vector<thread> lived_before;
   for (int t = 0; t < threads; ++t) {
-    lived_before.emplace_back(bound(), [&loaded, t] {
+    lived_before.emplace_back(bound(), [&, t] {
       while (loaded == nullptr)
         this_thread::yield();
       expect_to_begin_and_stay(*loaded, 100 * t);
+      while (loaded_second == nullptr)
+        this_thread::yield();
+      expect_to_begin_and_stay(*loaded_second, 200 * t);
     });
   }
-  library dynamic(WEFT_TLS_LIBRARY "dynamic.so");
+  const library dynamic(WEFT_TLS_LIBRARY "dynamic.so");
   loaded = &dynamic;
+  const library fixed(WEFT_TLS_LIBRARY "fixed.so"); // whose variables are part of each block
+  loaded_second = &fixed;
   for (thread& t : lived_before)
     t.join();
-  // A library whose variables are part of each block: those that are made or used anew have them.
-  const library fixed(WEFT_TLS_LIBRARY "fixed.so");
   for (int t = 0; t < threads; ++t) {
     thread(bound(), [&] {
       expect_to_begin_and_stay(fixed, 100 * t);
