@@ -144,11 +144,83 @@ static void late_variables_in_a_child(void) {
   end(begin(in_a_child, NULL));
 }
 
+/* --- executable stacks --- */
+
+static int (*by_code_on_the_stack)(int);
+static void* runs_code_on_its_stack(void* x) {
+  for (int turn = 1; turn <= 3; ++turn) {
+    CHECK(by_code_on_the_stack(turn) == 41 + turn);
+    sched_yield();
+  }
+  return x;
+}
+static void* waits_and_runs_code(void* x) {
+  while (sem_wait(&is_loaded) != 0) {
+  }
+  return runs_code_on_its_stack(x);
+}
+/* False: this C library refuses it, or this machine. */
+static int load_executable(void) {
+  void* const library = dlopen(getenv("TEST_EXECUTABLE_LIBRARY"), RTLD_NOW);
+  if (library == NULL) {
+    CHECK(strstr(dlerror(), "executable stack") != NULL);
+    return 0;
+  }
+  CHECK(((int (*)(void))function_of(library, "result_in_constructor"))() == 42);
+  by_code_on_the_stack = (int (*)(int))function_of(library, "by_code_on_the_stack");
+  return 1;
+}
+static void* loads_executable(void* x) {
+  return load_executable() ? runs_code_on_its_stack(x) : NULL;
+}
+static void executable(int by_a_thread) {
+  pthread_t before[threads];
+  CHECK(sem_init(&is_loaded, 0, 0) == 0);
+  for (int i = 0; i < threads; ++i)
+    before[i] = begin(waits_and_runs_code, NULL);
+  void* const runs = by_a_thread ? end(begin(loads_executable, &is_loaded)) : loads_executable(&is_loaded);
+  if (runs == NULL)
+    exit(0);
+  for (int i = 0; i < threads; ++i)
+    CHECK(sem_post(&is_loaded) == 0);
+  for (int i = 0; i < threads; ++i)
+    end(before[i]);
+  for (int i = 0; i < threads; ++i)
+    end(begin(runs_code_on_its_stack, NULL));
+}
+static void executable_stacks(void) {
+  executable(0);
+}
+static void executable_stacks_by_a_thread(void) {
+  executable(1);
+}
+
+/* Else no thread runs code that stands on its stack. */
+static void* runs_bytes_on_its_stack(void* x) {
+  volatile unsigned char returns[16];
+  memset((void*)returns, 0xc3, sizeof returns); /* x86-64 */
+  ((void (*)(void))(uintptr_t)returns)();
+  return x;
+}
+static void stacks_are_not_executable(void) {
+  const pid_t child = fork();
+  if (child == 0) {
+    end(begin(runs_bytes_on_its_stack, NULL));
+    _exit(0);
+  }
+  int status = 0;
+  CHECK(child > 0 && waitpid(child, &status, 0) == child);
+  CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+}
+
 int main(int count, char** words) {
   (void)count;
   static const struct test_case cases[] = {{"late_variables", late_variables},
                                            {"late_variables_in_a_thread", late_variables_in_a_thread},
                                            {"made_while_one_is_loaded", made_while_one_is_loaded},
-                                           {"late_variables_in_a_child", late_variables_in_a_child}};
+                                           {"late_variables_in_a_child", late_variables_in_a_child},
+                                           {"stacks_are_not_executable", stacks_are_not_executable},
+                                           {"executable_stacks", executable_stacks},
+                                           {"executable_stacks_by_a_thread", executable_stacks_by_a_thread}};
   return RUN_CASE(cases, words);
 }

@@ -4,6 +4,7 @@
 #include "weft/base/assert.hpp"
 #include "weft/base/atomic.hpp"
 #include "weft/memory/stack_slab.hpp"
+#include "weft/os/executable_stacks.hpp"
 #include "weft/os/mapping.hpp"
 #include "weft/os/signal.hpp"
 
@@ -53,6 +54,22 @@ std::uintptr_t stack_pointer_of(const Machine& machine) noexcept {
   }
 }
 
+// The address of the interrupted instruction; 0 as above.
+template <class Machine>
+std::uintptr_t instruction_of(const Machine& machine) noexcept {
+  if constexpr (requires { machine.gregs[16]; }) {
+    return static_cast<std::uintptr_t>(machine.gregs[16]); // x86-64: REG_RIP
+  } else if constexpr (requires { machine.pc; }) {
+    return static_cast<std::uintptr_t>(machine.pc); // aarch64
+  } else if constexpr (requires { machine.gp_regs[32]; }) {
+    return static_cast<std::uintptr_t>(machine.gp_regs[32]); // ppc64le: nip
+  } else if constexpr (requires { machine.__gregs[0]; }) {
+    return static_cast<std::uintptr_t>(machine.__gregs[0]); // riscv64
+  } else {
+    return 0;
+  }
+}
+
 void describe_stack(const stack_record& stack, char* buffer, std::size_t bytes) noexcept {
   buffer[0] = '\0';
   const describe_function describe = describe_owner.load_relaxed(); // relaxed: set before threads run
@@ -95,6 +112,27 @@ const stack_record* overflowed_stack(const siginfo_t& information, const void* c
   return stack;
 }
 
+// A library that was loaded late asks for executable stacks, which libc gives its own threads. One of ours
+// gets one when code on it is first run. True: the instruction may be tried again.
+bool makes_stack_executable(const siginfo_t& information, const void* context) noexcept {
+  constexpr std::uintptr_t longest_instruction = 16; // that begins on the page before
+  if (information.si_code != SEGV_ACCERR)
+    return false;
+  const auto address = reinterpret_cast<std::uintptr_t>(information.si_addr);
+  const std::uintptr_t instruction = instruction_of(static_cast<const ucontext_t*>(context)->uc_mcontext);
+  const stack_slab* const slab = stack_slab::find(address);
+  std::uint32_t guarded = 0;
+  if (instruction == 0 || address - instruction >= longest_instruction || slab == nullptr ||
+      slab->guard_at(address, guarded) || !os::stacks_are_executable())
+    return false;
+  const auto stride = static_cast<std::size_t>(slab->stride_low(1) - slab->stride_low(0));
+  const std::size_t index = (address - reinterpret_cast<std::uintptr_t>(slab->base())) / stride;
+  if (index >= slab->capacity())
+    return false;
+  std::byte* const low = slab->stride_low(static_cast<std::uint32_t>(index)) + slab->guard_bytes();
+  return os::make_executable(low, stride - slab->guard_bytes()) == 0;
+}
+
 bool is_function(const struct sigaction& action) noexcept {
   return (action.sa_flags & SA_SIGINFO) != 0 ||
          (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
@@ -102,6 +140,10 @@ bool is_function(const struct sigaction& action) noexcept {
 
 void on_fault(int number, siginfo_t* information, void* context) noexcept {
   const int saved_errno = errno;
+  if (number == SIGSEGV && makes_stack_executable(*information, context)) {
+    errno = saved_errno;
+    return;
+  }
   const struct sigaction& old = number == SIGSEGV ? previous_segv : previous_bus;
   if (const stack_record* stack = overflowed_stack(*information, context)) {
     char who[512];

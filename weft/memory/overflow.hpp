@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A stack overflow told as such: a handler for SIGSEGV and SIGBUS that knows the guards of our stacks. Every
+// A stack overflow told as such: a handler for SIGSEGV and SIGBUS that knows the guards of our stacks. It
+// makes a stack executable, too, where libc has made its own so and a thread runs code on one of ours. Every
 // other fault, a null dereference first of all, goes to whoever handled it before, or to the default action.
 #pragma once
 
