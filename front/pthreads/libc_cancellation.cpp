@@ -66,16 +66,21 @@ void find_libcs_word() noexcept {
     place = place_by_trial(*bytes / sizeof(std::uint32_t));
 }
 
-void begin_on_libcs_block(thread& self) noexcept {
+futex_word* libcs_word_here() noexcept {
   if (place == 0)
+    return nullptr;
+  return reinterpret_cast<futex_word*>(static_cast<std::byte*>(__builtin_thread_pointer()) + place);
+}
+
+void begin_on_libcs_block(thread& self, futex_word* word) noexcept {
+  if (word == nullptr)
     return;
-  auto& word = *reinterpret_cast<futex_word*>(static_cast<std::byte*>(__builtin_thread_pointer()) + place);
-  word.store_relaxed(0); // relaxed: as the last thread has left it; nobody else knows it yet
+  word->store_relaxed(0); // relaxed: as the last thread has left it; nobody else knows it yet
   const door::runtime_section in;
   const std::scoped_lock held(self.lock);
-  self.libcs_word = &word;
+  self.libcs_word = word;
   if (self.cancel_asked.load_relaxed()) // relaxed: who asks later finds the word, by the lock
-    word.fetch_or_relaxed(cancelling | cancelled);
+    word->fetch_or_relaxed(cancelling | cancelled);
 }
 
 void end_on_libcs_block(thread& self) noexcept {

@@ -22,9 +22,12 @@ class [[nodiscard]] not_by_libc {
   futex_word* word_ = nullptr; // null: nothing was changed
 };
 
-/// The calling thread begins, and ends, its life on its block. *Contexts*: the thread itself, in user mode.
-/// *Switches*: at the end, if a tick came. *Errors*: none.
-void begin_on_libcs_block(thread& self) noexcept;
+/// The word of the calling thread; null: it was not found. *Contexts*: in user mode. *Switches*: never.
+/// *Errors*: none.
+[[nodiscard]] futex_word* libcs_word_here() noexcept;
+/// The thread begins, and ends, its life on its block. The second may be called again. *Contexts*: the thread
+/// itself, in the runtime or not. *Switches*: at the end, if a tick came. *Errors*: none.
+void begin_on_libcs_block(thread& self, futex_word* word) noexcept;
 void end_on_libcs_block(thread& self) noexcept;
 
 /// Tells libc that the thread has been cancelled. *Contexts*: all but signal handlers. *Switches*: at the

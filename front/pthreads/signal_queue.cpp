@@ -240,6 +240,12 @@ bool calls_waiting(const siginfo_t& info) noexcept {
   return info.si_code == SI_QUEUE && info.si_errno == mark_of_calls && info.si_pid == ::getpid();
 }
 
+bool stop_taking_signals(thread& t) noexcept {
+  const std::scoped_lock held(t.lock);
+  t.takes_signals = false;
+  return t.first_queued == nullptr;
+}
+
 void give_signals_back(thread& t) noexcept {
   for (;;) {
     std::optional<siginfo_t> info;
@@ -248,7 +254,6 @@ void give_signals_back(thread& t) noexcept {
       queued_signal* found = nullptr;
       {
         const std::scoped_lock held(t.lock);
-        t.takes_signals = false;
         found = unlink(t, [](const queued_signal& s) { return s.for_process; });
       }
       if (found != nullptr) {

@@ -48,8 +48,11 @@ int end_claim(thread& t, bool takes_it, siginfo_t& info, int result) noexcept;
 void call_waiting(int kernel_thread, int number) noexcept;
 [[nodiscard]] bool calls_waiting(const siginfo_t& info) noexcept;
 
-/// It ends: it takes none of the process' any more, and those that it has not handled are sent to the process
-/// again. *Contexts*: `t` itself. *Switches*: at its end, if a tick came. *Errors*: none.
+/// It ends: it takes none of the process' any more. False: there are some that it has not handled.
+/// *Contexts*: `t` itself, in the runtime. *Switches*: never. *Errors*: none.
+[[nodiscard]] bool stop_taking_signals(thread& t) noexcept;
+/// These are sent to the process again. *Contexts*: `t` itself, in user mode. *Switches*: at its end, if a
+/// tick came. *Errors*: none.
 void give_signals_back(thread& t) noexcept;
 
 /// Back to the process. *Contexts*: all. *Switches*: never. *Errors*: none.

@@ -47,21 +47,39 @@ void run_to_its_end(thread& t) {
     t.result = PTHREAD_CANCELED; // by libc
 }
 
-void live(void* as_thread) {
-  thread& t = *static_cast<thread*>(as_thread);
+// Each way into the runtime and back costs more than what is done there, so it is one for all.
+void begin_life(thread& t) {
   self = &t;
+  futex_word* const word = libcs_word_here();
+  const door::runtime_section in;
   list(t);
-  begin_on_libcs_block(t);
-  run_to_its_end(t);
-  return_mask(t);
-  end_on_libcs_block(t);
+  begin_on_libcs_block(t, word);
+}
+
+void end_life(thread& t) {
   if (futex_word* const word = t.clears_at_end) {
+    end_on_libcs_block(t);
     word->store_release(0); // for who waits by futex(2), here or in the kernel
     door::futex_wake_anywhere(word, 1);
   }
-  t.exits = true; // destructors are not cancelled
-  unlist(t);
-  give_signals_back(t);
+  bool has_signals = false;
+  {
+    const door::runtime_section in;
+    end_on_libcs_block(t);
+    t.exits = true; // destructors are not cancelled
+    unlist(t);
+    has_signals = !stop_taking_signals(t);
+  }
+  if (has_signals)
+    give_signals_back(t);
+}
+
+void live(void* as_thread) {
+  thread& t = *static_cast<thread*>(as_thread);
+  begin_life(t);
+  run_to_its_end(t);
+  return_mask(t);
+  end_life(t);
   t.done.store_release(1); // (T1)
   door::futex_wake(&t.done, door::all_futex_waiters);
   if (alive().fetch_sub_release(1) == 1) // pairs with the acquire in outlive_main()
@@ -74,8 +92,8 @@ void discard(void* as_thread) {
   door::destroy(static_cast<thread*>(as_thread));
 }
 
+// In the runtime.
 void free_thread(thread& t) noexcept {
-  const door::runtime_section in;
   forget_id(t);
   drop_queue(t);
   door::destroy(&t);
@@ -178,21 +196,23 @@ wishes wishes_of(const pthread_attr_t* a) noexcept {
   return w;
 }
 
-void inherit(thread& t) noexcept {
+std::uint64_t blocked_here() noexcept {
   sigset_t mask;
-  if (self != nullptr) {
-    t.blocked_signals.store_relaxed(self->blocked_signals.load_relaxed()); // relaxed: nobody knows it yet
-  } else if (libc.pthread_sigmask(SIG_SETMASK, nullptr, &mask) == 0) {
-    t.blocked_signals.store_relaxed(mask.__val[0]);
-  }
   if (self != nullptr)
-    t.cpus = self->cpus;
+    return self->blocked_signals.load_relaxed(); // relaxed: its own
+  return libc.pthread_sigmask(SIG_SETMASK, nullptr, &mask) == 0 ? mask.__val[0] : 0;
+}
+
+// Of a kernel thread if `creator` is null.
+void inherit_cpus(thread& t, const thread* creator) noexcept {
+  if (creator != nullptr)
+    t.cpus = creator->cpus;
   else if (::sched_getaffinity(0, sizeof t.cpus, &t.cpus) != 0)
     CPU_ZERO(&t.cpus);
 }
 
+// In the runtime.
 thread& make_thread(const wishes& w, void* (*function)(void*), void* argument) {
-  const door::runtime_section in;
   thread& t = *door::make<thread>(next_generation());
   t.function = function;
   t.argument = argument;
@@ -219,21 +239,24 @@ void start(thread& t, weft::pool& own_pool, unsigned workers) {
 // The handle stands where the program wants it before the thread runs.
 int create(pthread_t* handle, const wishes& w, void* (*function)(void*), void* argument) {
   const errno_kept as_it_was;
+  const thread* const creator = self;
   thread* t = nullptr;
   try {
     engine& e = engine::of_process();
-    t = &make_thread(w, function, argument);
-    inherit(*t);
-    const engine::kernel_threads_made made_here(e); // of the first thread's
+    const std::uint64_t blocked = w.has_mask ? w.mask.__val[0] : blocked_here(); // before it is changed
+    const engine::kernel_threads_made made_here(e);                              // of the first thread's
     weft::pool& own_pool = e.pool();
-    if (w.has_mask)
-      t->blocked_signals.store_relaxed(w.mask.__val[0]); // relaxed: nobody knows it yet
+    const door::runtime_section in; // one for all
+    t = &make_thread(w, function, argument);
+    t->blocked_signals.store_relaxed(blocked); // relaxed: nobody knows it yet
+    inherit_cpus(*t, creator);
     *handle = t->handle();
     alive().fetch_add_relaxed(1);     // relaxed: the creator lives meanwhile
     start(*t, own_pool, e.workers()); // SWITCH: may resume on another worker
   } catch (...) {
     if (t != nullptr) {
       alive().fetch_sub_relaxed(1);
+      const door::runtime_section in;
       free_thread(*t);
     }
     return EAGAIN;
@@ -281,10 +304,15 @@ int join_until(thread& t, void** result, clockid_t clock, const std::timespec* u
     give_back_claim(t);
     return error;
   }
-  door::join_own_thread(*t.unit); // SWITCH: may resume on another worker
+  void* found = nullptr;
+  {
+    const door::runtime_section in;
+    door::join_own_thread(*t.unit); // SWITCH: may resume on another worker
+    found = t.result;
+    free_thread(t);
+  }
   if (result != nullptr)
-    *result = t.result;
-  free_thread(t);
+    *result = found;
   return 0;
 }
 

@@ -63,7 +63,7 @@ class thread : public door::object<kind> {
   door::atomic<const void*> waits_at{nullptr};
   // In sigwait(): the kernel thread; -1: a sender has claimed it. And for which signals (signal_waits.cpp).
   door::atomic<int> waits_on{0};
-  siginfo_t claimed{}; // which signal the sender has claimed it for; under `lock`
+  siginfo_t claimed; // which signal the sender has claimed it for; under `lock`. Written before it is read
   std::uint64_t signals_waited = 0;
   // What handlers are told of signals in `signals_sent`, in the order of their coming; and whether more of
   // the process' may come. Under `lock` (signal_queue.hpp).
@@ -94,7 +94,7 @@ class thread : public door::object<kind> {
 
   // While the kernel thread has its mask, which it stays on meanwhile (processes.cpp).
   std::optional<no_preemption> held_for_mask;
-  sigset_t mask_of_kernel_thread{};
+  sigset_t mask_of_kernel_thread; // while there is `held_for_mask`
 
   // --- attributes ---
   std::size_t stack_bytes = 0, guard_bytes = 0;
