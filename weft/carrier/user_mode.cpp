@@ -59,6 +59,33 @@ std::uint32_t next_serial() noexcept {
   return (last.fetch_add_relaxed(1) << 1) | 1; // never 0
 }
 
+// Where threads come and go the one that starts finds the block that the last one has left, whose memory is
+// at hand; blocks that many take at their creation are in no cache when their turns come. Where a worker
+// keeps none the creation takes one, and is told if there is no memory; where a kernel thread creates, until
+// one has ended.
+constinit base::atomic<bool> have_come_back{false}; // relaxed: a hint
+
+bool binds_at_start() noexcept {
+  return on_worker() ? here().blocks.to_bind != nullptr : have_come_back.load_relaxed();
+}
+
+void give_back(tls_block& block, bool may_yield) noexcept {
+  if (block.is_made && !have_come_back.load_relaxed())
+    have_come_back.store_relaxed(true);
+  unbind_block(block, may_yield);
+}
+
+// Without memory it waits until others have ended, whose blocks are used again: its creation has succeeded.
+tls_block& bind_whatever_it_takes() noexcept {
+  for (;;) {
+    try {
+      return bind_block(); // SWITCH: may resume on another worker
+    } catch (const std::exception&) {
+      yield_preempted(false, false); // SWITCH: the same
+    }
+  }
+}
+
 // Whether others would run if the thread of that serial did not. RACY: a hint.
 waiting who_waits(worker& w, std::uint32_t serial) noexcept {
   const auto seen = [](bool somebody) { return somebody ? waiting::somebody : waiting::nobody; };
@@ -99,7 +126,7 @@ user_mode::user_mode(descriptor& u, preemption kind) noexcept
 
 void user_mode::attach(descriptor& u, preemption kind) {
   learn_places();
-  tls_block* const bound = kind == preemption::bound_tls ? &bind_block() : nullptr;
+  tls_block* const bound = kind == preemption::bound_tls && !binds_at_start() ? &bind_block() : nullptr;
   void* room = take_user_mode_room();
   asm volatile("" : "+r"(room) : : "memory"); // what is there is read, though a constructor comes after it
   if (room == nullptr) {
@@ -144,7 +171,7 @@ void user_mode::finish() noexcept {
   unit_.traits.fetch_and_relaxed(~std::uint64_t{unit::preemptible});
   unit_.operations = real_;
   if (bound_ != nullptr)
-    unbind_block(*bound_, false);
+    give_back(*bound_, false);
   live().fetch_sub_relaxed(1);
   this->~user_mode();
   give_user_mode_room(this);
@@ -165,7 +192,7 @@ void user_mode::prepare_end(descriptor& self) noexcept {
     mode.end_on_block();
     mode.enter_runtime();
   }
-  unbind_block(*std::exchange(mode.bound_, nullptr), true);
+  give_back(*std::exchange(mode.bound_, nullptr), true);
 }
 
 void user_mode::begin_on_block() noexcept {
@@ -180,38 +207,6 @@ void user_mode::end_on_block() noexcept {
     return;
   lender_of_tls.load(std::memory_order_acquire)->end(*bound_);
   has_ended_on_block_ = true;
-}
-
-bool user_mode::has_bound_block(const descriptor& u) noexcept {
-  const user_mode* const mode = of(u);
-  return mode != nullptr && mode->bound_ != nullptr;
-}
-
-// Neither runs on it now: `self` is in the runtime, `other` suspended there.
-void user_mode::exchange_bound_blocks(descriptor& self, descriptor& other) noexcept {
-  user_mode& mine = *of(self);
-  user_mode& others = *of(other);
-  WEFT_ASSERT(mine.block_ == nullptr && others.block_ == nullptr,
-              "a block was exchanged while a thread runs on it");
-  std::swap(mine.bound_, others.bound_);
-  std::swap(mine.has_ended_on_block_, others.has_ended_on_block_);
-}
-
-// What is found there by whoever asks who runs here is the answer that this kernel thread's own block gives.
-// Exceptions stay with the blocks, and so with who threw them.
-[[gnu::noinline]] void* user_mode::enter_bound_block(descriptor& other) noexcept {
-  const user_mode& others = *of(other);
-  WEFT_ASSERT(others.block_ == nullptr, "a block was entered while its thread runs on it");
-  const tls_block& block = *others.bound_;
-  *block.here = weft_worker_here;
-  *block.current = weft_current_worker;
-  void* const own = arch::thread_pointer();
-  arch::set_thread_pointer(block.thread_pointer);
-  return own;
-}
-
-[[gnu::noinline]] void user_mode::leave_bound_block(void* own_thread_pointer) noexcept {
-  arch::set_thread_pointer(own_thread_pointer);
 }
 
 // For the thread itself, at its end.
@@ -235,6 +230,8 @@ void user_mode::run(descriptor& u) {
     }
   } at_end{self};
   const unit::operations& real = *self.real_;
+  if (self.kind_ == preemption::bound_tls && self.bound_ == nullptr)
+    self.bound_ = &bind_whatever_it_takes();
   self.leave_runtime();
   self.begin_on_block();
   real.run(u);

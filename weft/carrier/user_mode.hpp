@@ -176,7 +176,7 @@ class WEFT_API user_mode {
   const unit::operations* real_;
   unit::operations mine_;
   tls_block* block_ = nullptr;     // own_tls, bound_tls: in user mode, and while preempted
-  tls_block* bound_ = nullptr;     // bound_tls: always
+  tls_block* bound_ = nullptr;     // bound_tls: from its start, if not before
   bool has_ended_on_block_ = true; // false from its first instruction in user mode on a made one to its last
   carrier* captive_on_ = nullptr;  // the kernel thread that it keeps, without a worker, while it is ready
   carrier* away_on_ = nullptr;     // the same, while it runs

@@ -396,22 +396,37 @@ TEST_F(made_blocks, are_made_while_libraries_come_and_go) {
 TEST_F(made_blocks, are_as_many_as_threads_are_alive) {
   constexpr int threads = 2000; // more than kernel threads ever lent
   const std::size_t before = preempt::counts().nowhere_to_go;
-  latch may_end(1);
+  latch have_begun(threads), may_end(1);
   std::atomic<int> right{0};
   std::vector<thread> all;
   for (int t = 0; t < threads; ++t) {
     all.emplace_back(bound(), [&, t] {
       begins_with_seven += t;
+      have_begun.count_down();
       may_end.wait();
       right += begins_with_seven == 7 + t ? 1 : 0;
     });
   }
+  have_begun.wait();
   may_end.count_down();
   for (thread& t : all)
     t.join();
   EXPECT_EQ(right, threads);
   EXPECT_GE(preempt::made_block_count(), std::size_t{threads});
   EXPECT_EQ(preempt::counts().nowhere_to_go, before);
+}
+
+// Those that have not begun need none: where threads come and go the next one has the block of the last.
+TEST_F(made_blocks_of_one_worker, are_as_many_as_threads_have_begun) {
+  constexpr int threads = 500;
+  const std::size_t before = preempt::made_block_count();
+  std::vector<thread> all;
+  for (int t = 0; t < threads; ++t)
+    all.emplace_back(bound(), [] {});
+  for (thread& t : all)
+    t.join();
+  EXPECT_LE(preempt::made_block_count(),
+            before + 64); // what the creator makes beyond those that are waited for
 }
 
 } // namespace
