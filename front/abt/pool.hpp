@@ -112,7 +112,10 @@ class fifo_pool final : public pool {
   std::size_t exact_size() override;
   void for_each(void* argument, void (*f)(void*, ABT_thread)) override;
   [[nodiscard]] const char* kind_name() const noexcept override;
-  [[nodiscard]] bool gives_to_joiners() const noexcept override { return !lends(); }
+  // Not the owner's list; where that is not in use, all units stand in the one for everybody.
+  [[nodiscard]] bool gives_to_joiners() const noexcept override {
+    return !lends() || !in_use_.load(std::memory_order_relaxed);
+  }
   [[nodiscard]] bool pops_quickly() const noexcept override { return true; }
   void drain(worker& w) override;
 

@@ -80,6 +80,7 @@ template <class Make>
   if (u == nullptr) [[unlikely]]
     return false;
   name_or_detach(*u, out);
+  tell_tool(*u, ABT_TOOL_EVENT_THREAD_CREATE);
   p->push_plain(*u); // GONE: u may run already
   return true;
 }

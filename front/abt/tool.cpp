@@ -2,6 +2,7 @@
 // ABT_tool_*: the core's observer and what the front itself knows, as the events of Argobots.
 #include "front/abt/tool.hpp"
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -30,6 +31,12 @@ struct listener {
   void* argument;
 };
 
+constexpr std::uint64_t told_of = ABT_TOOL_EVENT_THREAD_CREATE | ABT_TOOL_EVENT_THREAD_JOIN |
+                                  ABT_TOOL_EVENT_THREAD_FREE | ABT_TOOL_EVENT_THREAD_REVIVE |
+                                  ABT_TOOL_EVENT_THREAD_RUN | ABT_TOOL_EVENT_THREAD_FINISH |
+                                  ABT_TOOL_EVENT_THREAD_CANCEL | ABT_TOOL_EVENT_THREAD_YIELD |
+                                  ABT_TOOL_EVENT_THREAD_SUSPEND | ABT_TOOL_EVENT_THREAD_RESUME;
+
 // Replaced as a whole; old ones stay until finalisation, since a stream may be calling one.
 constinit std::atomic<const listener*> current_listener{nullptr};
 
@@ -41,14 +48,11 @@ std::vector<std::unique_ptr<const listener>>& listeners() noexcept {
   return *made;
 }
 
-// What a callback may ask about, in its caller's frame.
+// What a callback may ask about, in its caller's frame. The rest is looked up when it asks: few do.
 struct context_of_event {
   std::uint64_t event;
+  descriptor* unit;
   descriptor* cause; // null: a foreign kernel thread
-  pool* own_pool;
-  int depth;
-  ABT_sync_event_type reason;
-  void* object;
 };
 
 // Units that run one another: the main scheduler of a stream is the outermost, whether it is a ULT or not.
@@ -59,62 +63,60 @@ int depth_here(const xstream* es) noexcept {
   return static_cast<int>(door::nesting_here()) + (main != nullptr && main->loops() ? 0 : 1);
 }
 
-void tell(descriptor& u, std::uint64_t event, descriptor* cause) noexcept {
+// The listener, if it wants this event.
+[[gnu::always_inline]] inline const listener* listener_for(std::uint64_t event) noexcept {
   const listener* l = current_listener.load(std::memory_order_acquire);
-  if (l == nullptr || (l->events & event) == 0)
-    return;
-  xstream* es = stream_here();
-  const unit_info* info = info_if_any(u);
-  context_of_event c{event,
-                     cause,
-                     pool_of(u),
-                     depth_here(es),
-                     info != nullptr ? info->waits_for : ABT_SYNC_EVENT_TYPE_USER,
-                     info != nullptr ? info->waits_for_object : nullptr};
-  l->callback(handle_of(u), es != nullptr ? handle_of(*es) : ABT_XSTREAM_NULL, event,
-              reinterpret_cast<ABT_tool_context>(&c), l->argument);
+  return l != nullptr && (l->events & event) != 0 ? l : nullptr;
 }
 
-std::uint64_t event_for(door::event what) noexcept {
-  switch (what) {
-  case door::event::run:
-    return ABT_TOOL_EVENT_THREAD_RUN;
-  case door::event::stop_yield:
-    return ABT_TOOL_EVENT_THREAD_YIELD;
-  case door::event::stop_wait:
-    return ABT_TOOL_EVENT_THREAD_SUSPEND;
-  case door::event::stop_end:
-    return ABT_TOOL_EVENT_THREAD_FINISH;
-  default:
-    return ABT_TOOL_EVENT_THREAD_NONE;
-  }
+// `es`: the caller's; null: it has none.
+[[gnu::always_inline]] inline void tell(const listener& l, xstream* es, descriptor& u, std::uint64_t event,
+                                        descriptor* cause) noexcept {
+  context_of_event c{event, &u, cause};
+  l.callback(handle_of(u), es != nullptr ? handle_of(*es) : ABT_XSTREAM_NULL, event,
+             reinterpret_cast<ABT_tool_context>(&c), l.argument);
 }
+
+// By door::event; those behind are nothing of the kind.
+constexpr std::array<std::uint64_t, 4> event_of{ABT_TOOL_EVENT_THREAD_RUN, ABT_TOOL_EVENT_THREAD_YIELD,
+                                                ABT_TOOL_EVENT_THREAD_SUSPEND, ABT_TOOL_EVENT_THREAD_FINISH};
+static_assert(static_cast<int>(door::event::run) == 0 && static_cast<int>(door::event::stop_yield) == 1 &&
+              static_cast<int>(door::event::stop_wait) == 2 && static_cast<int>(door::event::stop_end) == 3);
 
 // On the worker, for each event of a unit.
 void observe_worker(worker& w, door::event what, const void* unit, std::uint32_t) noexcept {
-  const std::uint64_t event = event_for(what);
-  if (event == ABT_TOOL_EVENT_THREAD_NONE || unit == nullptr || !door::is_stream(w))
+  const auto number = static_cast<std::size_t>(what);
+  if (number >= event_of.size())
+    return;
+  const std::uint64_t event = event_of[number];
+  const listener* const l = listener_for(event);
+  xstream* const es = door::owner_of<xstream>(w);
+  if (l == nullptr || es == nullptr)
     return;
   auto& u = *static_cast<descriptor*>(const_cast<void*>(unit));
   if (!is_ours(u) || (event == ABT_TOOL_EVENT_THREAD_FINISH && door::is_unwinding(u)))
     return; // what was cancelled does not finish
-  const bool by_itself = event != ABT_TOOL_EVENT_THREAD_RUN;
-  tell(u, event, by_itself ? &u : w.current);
+  tell(*l, es, u, event, &u);
 }
 
 void observe_ready_unit(descriptor& u) noexcept {
-  if (is_ours(u))
-    tell(u, ABT_TOOL_EVENT_THREAD_RESUME, unit_here());
+  if (const listener* l = listener_for(ABT_TOOL_EVENT_THREAD_RESUME); l != nullptr && is_ours(u))
+    tell(*l, stream_here(), u, ABT_TOOL_EVENT_THREAD_RESUME, unit_here());
 }
 
 } // namespace
 
 void tell_tool_slowly(descriptor& u, std::uint64_t event) noexcept {
-  if (event == ABT_TOOL_EVENT_THREAD_CREATE || event == ABT_TOOL_EVENT_THREAD_REVIVE)
-    door::note_made(u);
-  if (event == ABT_TOOL_EVENT_THREAD_RESUME)
-    door::note_ready(u);
-  tell(u, event, unit_here());
+  if (door::units_are_recorded()) {
+    if (event == ABT_TOOL_EVENT_THREAD_CREATE || event == ABT_TOOL_EVENT_THREAD_REVIVE)
+      door::note_made(u);
+    if (event == ABT_TOOL_EVENT_THREAD_RESUME)
+      door::note_ready(u);
+  }
+  if (const listener* l = listener_for(event)) {
+    xstream* const es = stream_here();
+    tell(*l, es, u, event, es != nullptr ? &door::unit_here() : nullptr);
+  }
 }
 
 tool_reason::tool_reason(ABT_sync_event_type type, const void* object) noexcept {
@@ -123,19 +125,22 @@ tool_reason::tool_reason(ABT_sync_event_type type, const void* object) noexcept 
 }
 
 tool_reason::~tool_reason() {
-  if (unit_ != nullptr) [[unlikely]]
-    info_if_any(*unit_)->waits_for = ABT_SYNC_EVENT_TYPE_USER;
+  if (info_ != nullptr) [[unlikely]]
+    info_->waits_for = ABT_SYNC_EVENT_TYPE_USER;
 }
 
 void tool_reason::set(ABT_sync_event_type type, const void* object) noexcept {
+  constexpr std::uint64_t told_with_reason = ABT_TOOL_EVENT_THREAD_YIELD | ABT_TOOL_EVENT_THREAD_SUSPEND;
   descriptor* self = unit_here();
-  if (self == nullptr || !is_ours(*self))
+  if (listener_for(told_with_reason) == nullptr || self == nullptr || !is_ours(*self)) // else nobody asks
     return;
+  unit_info* info = closure_of(*self).more.load(std::memory_order_acquire); // as in info_if_any()
   try {
-    unit_info& info = info_of(*self);
-    info.waits_for = type;
-    info.waits_for_object = const_cast<void*>(object);
-    unit_ = self;
+    if (info == nullptr)
+      info = &info_of(*self);
+    info->waits_for = type;
+    info->waits_for_object = const_cast<void*>(object);
+    info_ = info;
   } catch (const std::bad_alloc&) { // then the tool is not told
   }
 }
@@ -152,7 +157,7 @@ void join_tool(worker& w) noexcept {
 namespace {
 
 int listen(ABT_tool_thread_callback_fn callback, std::uint64_t events, void* argument) {
-  const bool on = callback != nullptr && events != ABT_TOOL_EVENT_THREAD_NONE;
+  const bool on = callback != nullptr && (events & told_of) != 0;
   const std::scoped_lock held(state().lock);
   const listener* next = nullptr;
   if (on) {
@@ -197,12 +202,14 @@ bool has_answer(std::uint64_t event, ABT_tool_query_kind kind) noexcept {
 int query(const context_of_event& c, ABT_tool_query_kind kind, void* value) noexcept {
   if (!has_answer(c.event, kind))
     return ABT_ERR_INV_ARG;
+  pool* const own_pool = pool_of(*c.unit);
+  const unit_info* const info = info_if_any(*c.unit);
   switch (kind) {
   case ABT_TOOL_QUERY_KIND_POOL:
-    *static_cast<ABT_pool*>(value) = c.own_pool != nullptr ? handle_of(*c.own_pool) : ABT_POOL_NULL;
+    *static_cast<ABT_pool*>(value) = own_pool != nullptr ? handle_of(*own_pool) : ABT_POOL_NULL;
     return ABT_SUCCESS;
   case ABT_TOOL_QUERY_KIND_STACK_DEPTH:
-    *static_cast<int*>(value) = c.depth;
+    *static_cast<int*>(value) = depth_here(stream_here());
     return ABT_SUCCESS;
   case ABT_TOOL_QUERY_KIND_CALLER_TYPE:
     *static_cast<ABT_exec_entity_type*>(value) =
@@ -213,10 +220,10 @@ int query(const context_of_event& c, ABT_tool_query_kind kind, void* value) noex
         c.cause != nullptr && is_ours(*c.cause) ? handle_of(*c.cause) : nullptr;
     return ABT_SUCCESS;
   case ABT_TOOL_QUERY_KIND_SYNC_OBJECT_TYPE:
-    *static_cast<ABT_sync_event_type*>(value) = c.reason;
+    *static_cast<ABT_sync_event_type*>(value) = info != nullptr ? info->waits_for : ABT_SYNC_EVENT_TYPE_USER;
     return ABT_SUCCESS;
   case ABT_TOOL_QUERY_KIND_SYNC_OBJECT_HANDLE:
-    *static_cast<void**>(value) = c.object;
+    *static_cast<void**>(value) = info != nullptr ? info->waits_for_object : nullptr;
     return ABT_SUCCESS;
   }
   return ABT_ERR_INV_ARG;

@@ -30,7 +30,7 @@ class tool_reason {
 
  private:
   void set(ABT_sync_event_type type, const void* object) noexcept;
-  descriptor* unit_ = nullptr;
+  unit_info* info_ = nullptr; // the waiting unit's, which it has until its end
 };
 
 // A stream that starts: whether it must record.

@@ -205,16 +205,13 @@ void run_ult(descriptor& u) {
 // The user's function names a unit.
 constexpr std::size_t function_at = door::closure_function_at;
 
-constinit const door::operations ult_operations{&run_ult,       &drop,    nullptr,    nullptr,
-                                                &end_cancelled, &discard, function_at};
-constinit const door::operations preemptible_operations{&run_preemptible, &drop,    nullptr,    nullptr,
-                                                        &end_cancelled,   &discard, function_at};
-constinit const door::operations tasklet_operations{&run_tasklet, &drop,    nullptr,    nullptr,
-                                                    nullptr,      &discard, function_at};
-constinit const door::operations loop_operations{&run_ult,       &drop,    nullptr,    nullptr,
-                                                 &end_cancelled, &discard, function_at};
-constinit const door::operations primary_operations{nullptr, nullptr, nullptr, "primary ULT",
-                                                    nullptr, nullptr, 0};
+constinit const std::array<door::operations, 5> operations_of_units{{
+    {&run_ult, &drop, nullptr, nullptr, &end_cancelled, &discard, function_at},         // of ULTs
+    {&run_tasklet, &drop, nullptr, nullptr, nullptr, &discard, function_at},            // of tasklets
+    {&run_ult, &drop, nullptr, nullptr, &end_cancelled, &discard, function_at},         // of loops
+    {nullptr, nullptr, nullptr, "primary ULT", nullptr, nullptr, 0},                    // of the primary ULT
+    {&run_preemptible, &drop, nullptr, nullptr, &end_cancelled, &discard, function_at}, // of preemptible ULTs
+}};
 constinit const door::operations freed_operations{nullptr, nullptr, nullptr, "freed", nullptr, nullptr, 0};
 
 unit_info& info_of(descriptor& u) {

@@ -7,6 +7,7 @@
 // it.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -85,19 +86,20 @@ inline const closure& closure_of(const descriptor& u) noexcept {
 
 // The function of a ULT, and the end of its accounts.
 void run_ult(descriptor& u);
-extern const door::operations ult_operations;
-extern const door::operations preemptible_operations; // ULTs that may be preempted
-extern const door::operations tasklet_operations;
-extern const door::operations loop_operations; // ULTs that are a scheduler's loop
-extern const door::operations primary_operations;
+extern const std::array<door::operations, 5> operations_of_units; // together: is_ours() asks for all of them
+inline constexpr const door::operations& ult_operations = operations_of_units[0];
+inline constexpr const door::operations& tasklet_operations = operations_of_units[1];
+inline constexpr const door::operations& loop_operations = operations_of_units[2]; // a scheduler's loop
+inline constexpr const door::operations& primary_operations = operations_of_units[3];
+inline constexpr const door::operations& preemptible_operations = operations_of_units[4];
 extern const door::operations freed_operations; // what stale handles find
 
 // While a ULT may be preempted its operations are the runtime's; it has an info.
 inline bool is_ours(const descriptor& u) noexcept {
   const door::operations* o = u.operations;
-  return o == &ult_operations || o == &tasklet_operations || o == &loop_operations ||
-         o == &primary_operations || o == &preemptible_operations ||
-         (door::is_fronted(u) && o != &freed_operations);
+  const auto offset =
+      reinterpret_cast<std::uintptr_t>(o) - reinterpret_cast<std::uintptr_t>(operations_of_units.data());
+  return offset < sizeof operations_of_units || (door::is_fronted(u) && o != &freed_operations);
 }
 // Null: it never needed one, or is no unit of the C API, as a weft::thread.
 // acquire: pairs with the release in info_of().

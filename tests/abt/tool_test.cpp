@@ -18,6 +18,69 @@ TEST(ABT_tool_register_thread_callback, hears_of_a_thread_from_creation_to_free)
     EXPECT_EQ(h.es, self_xstream());
 }
 
+// A thread that has not started runs on the stack of who joins it: to the tool the joiner waits meanwhile.
+TEST(ABT_tool_register_thread_callback, hears_that_a_joiner_waits) {
+  const runtime rt;
+  const listening tool;
+  for (const bool tasklet : {false, true}) {
+    ABT_thread joiner = ABT_THREAD_NULL;
+    ABT_thread inner = ABT_THREAD_NULL;
+    body f = [] {};
+    body joins = [&] {
+      ABT_thread t = ABT_THREAD_NULL;
+      if (tasklet) {
+        EXPECT_OK(ABT_task_create(self_pool(), run_function, &f, &t));
+      } else {
+        t = make_thread(self_pool(), f);
+      }
+      inner = t;
+      EXPECT_OK(ABT_thread_free(&t));
+    };
+    ABT_thread t = make_thread(self_pool(), joins);
+    joiner = t;
+    EXPECT_OK(ABT_thread_free(&t));
+    EXPECT_EQ(tool->story(inner), "crejf") << tasklet;
+    EXPECT_EQ(tool->story(joiner), "crswrejf") << tasklet;
+    std::vector<heard> waits = tool->of(joiner);
+    std::erase_if(waits, [](const heard& h) { return h.event != ABT_TOOL_EVENT_THREAD_SUSPEND; });
+    ASSERT_EQ(waits.size(), 1U);
+    EXPECT_EQ(waits[0].sync, ABT_SYNC_EVENT_TYPE_THREAD_JOIN);
+    EXPECT_EQ(waits[0].sync_object, inner);
+    tool->clear();
+  }
+}
+
+TEST(ABT_tool_register_thread_callback, hears_how_a_joined_thread_ends) {
+  const runtime rt;
+  const listening tool;
+  const auto story_of = [&](body f) {
+    tool->clear();
+    ABT_thread t = make_thread(self_pool(), f);
+    const ABT_thread handle = t;
+    EXPECT_OK(ABT_thread_free(&t));
+    return tool->story(handle);
+  };
+  EXPECT_EQ(story_of([] { EXPECT_OK(ABT_self_exit()); }), "crejf");
+  EXPECT_EQ(story_of([] {
+              EXPECT_OK(ABT_thread_yield());
+              EXPECT_OK(ABT_self_exit());
+            }),
+            "cryrejf");
+  EXPECT_EQ(story_of([] {
+              EXPECT_OK(ABT_thread_cancel(self()));
+              EXPECT_OK(ABT_thread_yield());
+              FAIL() << "goes on";
+            }),
+            "cryxjf");
+}
+
+TEST(ABT_tool_register_thread_callback, hears_nothing_of_events_that_there_are_not) {
+  const runtime rt;
+  const listening tool(~ABT_TOOL_EVENT_THREAD_ALL);
+  EXPECT_EQ(run_many(self_pool(), 5), 10);
+  EXPECT_TRUE(tool->all().empty());
+}
+
 TEST(ABT_tool_register_thread_callback, hears_of_suspend_and_resume) {
   const runtime rt;
   const listening tool;

@@ -25,6 +25,11 @@ using ready_observer = void (*)(descriptor& u) noexcept;
 [[nodiscard]] inline bool units_are_watched() noexcept {
   return sched::listeners_to_units.load_relaxed() != 0;
 }
+/// Whether a recording is among those who want to know. *Contexts*, *Switches*, *Errors*: as
+/// units_are_watched().
+[[nodiscard]] inline bool units_are_recorded() noexcept {
+  return (sched::listeners_to_units.load_relaxed() & sched::trace_listens) != 0;
+}
 /// For recordings: what the caller, wherever it runs, has done to a unit. *Contexts*: in the runtime.
 /// *Switches*: never. *Errors*: none.
 inline void note_made(const descriptor& u) noexcept {

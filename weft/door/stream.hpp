@@ -28,7 +28,11 @@ template <class Owner>
 [[nodiscard]] Owner* owner_here() noexcept {
   return sched::on_worker() ? static_cast<Owner*>(sched::here().front) : nullptr;
 }
-/// Of a worker: whether it is a stream.
+/// Of a worker: the same, and whether it is a stream.
+template <class Owner>
+[[nodiscard]] Owner* owner_of(const worker& w) noexcept {
+  return static_cast<Owner*>(w.front);
+}
 [[nodiscard]] inline bool is_stream(const worker& w) noexcept {
   return w.front != nullptr;
 }

@@ -231,7 +231,8 @@ inline void await_end(descriptor& u) {
 /// What a unit has kept for its joiner. *Contexts*: in the runtime; once its end is known. *Switches*: never.
 /// *Errors*: none.
 [[gnu::always_inline]] inline void release_stack(descriptor& u) noexcept {
-  sched::release_kept_stack(u);
+  if (u.stack != nullptr) [[unlikely]]
+    sched::release_kept_stack(u);
 }
 /// The descriptor, when nobody has a handle any more; stale ones find `gone`. GONE: u. *Contexts*,
 /// *Switches*, *Errors*: as release_stack().

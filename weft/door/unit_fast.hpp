@@ -66,8 +66,8 @@ class fast_units {
     Front::settle_end(u);
     Front::free_ended(u);
   }
-  /// A plain unit for a pool that is not the caller's own list, and in no pool yet; null: the slow way.
-  /// *Contexts*: in the runtime. *Switches*: never. *Errors*: none.
+  /// A plain unit for a pool that is not the caller's own list, and in no pool yet; null: the slow way. Who
+  /// observes units is the caller's to tell. *Contexts*: in the runtime. *Switches*: never. *Errors*: none.
   static descriptor* make_thread_for(weft::pool& own_pool, void (*function)(void*), void* argument) {
     return make_for(own_pool, Front::thread, plain_thread, function, argument);
   }
@@ -82,8 +82,8 @@ class fast_units {
   [[gnu::always_inline]] static bool join_thread(descriptor& named) {
     descriptor* u = &named;
     if (run_on_callers_stack(sched::here(), u) == nullptr) [[unlikely]]
-      return named.operations == &Front::thread &&
-             (has_ended_unobserved(named) || sched::start_by_join(named));
+      return named.operations == &Front::thread && !is_observed(sched::here()) &&
+             (named.join.has_ended() || sched::start_by_join(named));
     sched::call_by_joiner::publish_end(*u);
     return true;
   }
@@ -100,7 +100,7 @@ class fast_units {
       sched::call_by_joiner::publish_end(*u);
       return false;
     }
-    return sched::start_by_join(*u) && free_if_plain(sched::here(), *u);
+    return !is_observed(before) && sched::start_by_join(*u) && free_if_plain(sched::here(), *u);
   }
 
   /// The same for tasklets, which run on the caller's stack or on the worker's. Nothing may leave one by an
@@ -134,7 +134,7 @@ class fast_units {
   static descriptor* make_for(weft::pool& own_pool, const operations& o, std::uint64_t traits,
                               void (*function)(void*), void* argument) {
     worker& w = sched::here();
-    if ((w.attention.load_relaxed() & (sched::not_a_worker | sched::tracing)) != 0 || Front::is_observed())
+    if ((w.attention.load_relaxed() & (sched::not_a_worker | sched::tracing)) != 0)
       return nullptr;
     descriptor* const u = w.caches.descriptors.allocate_cached();
     if (u == nullptr)
@@ -167,12 +167,9 @@ class fast_units {
     fifo.push_back(&u.link);
   }
 
-  // Where somebody listens nobody has a list, nor the fast ways of shared pools.
+  // Where somebody listens nobody has a list, and what happens here is told on the slow ways.
   [[gnu::always_inline]] static bool is_observed(const worker& w) noexcept {
     return w.fifo == nullptr && Front::is_observed();
-  }
-  [[gnu::always_inline]] static bool has_ended_unobserved(const descriptor& u) noexcept {
-    return u.join.has_ended() && !is_observed(sched::here());
   }
 
   // A unit that has ended and of which there is no more than its descriptor. `w` is the caller's.

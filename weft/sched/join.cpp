@@ -58,6 +58,20 @@ bool prefers_joiners_stack(const descriptor& u) noexcept {
   });
 }
 
+// Where a front is told of events: of the unit's, and of those of the joiner, who waits meanwhile.
+[[maybe_unused]] void run_observed(worker& w, descriptor& u) {
+  w.note(trace::event::stop_wait, w.current);
+  call_leaving(w, u, [](void* unit) {
+    auto& self = *static_cast<descriptor*>(unit);
+    {
+      const runtime_section in;
+      here().note(trace::event::run, &self, trace::thread_kind);
+    }
+    self.operations->run(self);
+    tell_end_of_hosted(self, *self.join.committed_waiter());
+  });
+}
+
 // The same for any unit, and counts whether it left the stack on the way: that writes its context.
 [[maybe_unused]] void run_sampled(worker& w, descriptor& u) {
   static char untouched;
@@ -177,10 +191,37 @@ bool go_on_with(worker& w, descriptor& u) {
   return from.remove(u, &w);
 }
 
+// take_from_shared() of what has been taken, where a front is told of events. False: not in this way.
+[[gnu::noinline]] bool run_taken_observed(worker& w, descriptor& u) {
+  descriptor& self = *w.current;
+  if (u.has_started())
+    return false;
+  if (!u.traits.equals_relaxed(unit::kind_tasklet)) {
+    if (!arch::has_marks || !u.is_plain() || u.operations->end == nullptr ||
+        !(u.technique() == unit::technique_id::automatic || prefers_joiners_stack(u)) ||
+        !may_share_stack(w, u))
+      return false;
+    if constexpr (arch::has_marks)
+      run_observed(w, u);
+    return true;
+  }
+  w.note(trace::event::stop_wait, &self);
+  begin_tasklet(w, u);
+  w.note(trace::event::run, &u, trace::tasklet_kind);
+  const arch::fp_control mine;
+  mine.become_that_of(u.context);
+  technique::run_to_completion::run(u, w.base);
+  mine.restore();
+  tell_end_of_hosted(u, self);
+  w.current = &self;
+  end_without_stack(w, u);
+  return true;
+}
+
 // What stands in a pool that others take from too. Not past a scheduler of the user's that runs above the
 // loop.
 [[gnu::always_inline]] inline bool take_from_shared(worker& w, descriptor& u) {
-  constexpr std::uint32_t no_obstacle = always_ask; // there is no hot pool
+  constexpr std::uint32_t no_obstacle = always_ask | observed; // there is no hot pool
   if ((w.attention.load_relaxed() & ~no_obstacle) != 0 || w.nesting != 0 || !w.stacked.schedulers.empty())
     return false;
   pool* own_pool = u.own_pool;
@@ -190,6 +231,12 @@ bool go_on_with(worker& w, descriptor& u) {
       !take_out(*own_pool, u, w))
     return false;
   // Nobody else knows it from here on.
+  if (w.attention.any_relaxed(observed)) [[unlikely]] {
+    if (run_taken_observed(w, u))
+      return true;
+    own_pool->push(u);
+    return false;
+  }
   if (is_tasklet && !u.has_started() && u.traits.equals_relaxed(unit::kind_tasklet)) {
     run_taken_tasklet(w, u);
     if (u.traits.equals_relaxed(unit::kind_tasklet)) [[likely]] {

@@ -37,7 +37,8 @@ void leave_now(worker& w, descriptor& self, arch::arrival_function then, void* a
   const bool fresh = next != nullptr && !next->has_started();
   if (next != nullptr && can_run_here(w, *next))
     return replace(w, self, *next, fresh, then, argument);
-  w.handed = next;
+  if (next != nullptr)
+    w.handed = next;
   w.timing.running.stop();
   w.current = &w.loop_unit;
   arch::swap_with(self.context, *w.loop, then, argument); // SWITCH: may resume on another worker
@@ -127,6 +128,8 @@ void complete(worker& w, descriptor& u) noexcept {
     end_on_loop(w, u);
   w.caches.stacks.free(std::exchange(u.stack, nullptr));
   complete(w, u);
+  if (w.attention.any_relaxed(observed))
+    continue_with(w, nullptr); // who is told of what runs next must not be called on this stack
   continue_elsewhere(w);
 }
 
@@ -235,11 +238,24 @@ descriptor* host() noexcept {
 
 } // namespace
 
+void tell_end_of_hosted(descriptor& u, descriptor& joiner) noexcept {
+  const runtime_section in;
+  worker& w = here();
+  w.note(trace::event::stop_end, &u);
+  if (listeners_to_units.load_relaxed() != 0) // relaxed: only tells whom to ask
+    tell_ready(joiner);
+  w.current = &joiner;
+  w.note(trace::event::run, &joiner, trace::thread_kind);
+  w.current = &u;
+}
+
 void end_now() noexcept {
   come_back_if_away(); // SWITCH
   forget_exceptions();
-  if (descriptor* joiner = host())
+  if (descriptor* joiner = host()) {
+    tell_end_of_hosted(*here().current, *joiner);
     arch::restore(joiner->context);
+  }
   W::end_thread();
 }
 
@@ -248,6 +264,7 @@ void end_to_taken(descriptor& next) noexcept {
   forget_exceptions();
   worker& w = here();
   if (descriptor* joiner = host()) {
+    w.note(trace::event::stop_end, w.current);
     w.handed = &next;
     w.current = &w.loop_unit;
     arch::restore_with(*w.loop, [](void* u) { make_ready(*static_cast<descriptor*>(u)); }, joiner);

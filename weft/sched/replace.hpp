@@ -51,6 +51,10 @@ inline void replace(worker& w, descriptor& self, descriptor& next, bool fresh, a
   w.current = &self;
 }
 
+// Tells who listens that `u`, which ran on the stack of `joiner`, has ended, and that this one goes on. On
+// the worker, while it still runs `u`. Contexts: in the runtime or in a thread. Switches: never.
+void tell_end_of_hosted(descriptor& u, descriptor& joiner) noexcept;
+
 // The caller becomes ready in the worker's own list, and `next`, which is in no pool and nobody else's, runs.
 // False: nothing has changed but the budget of decisions. Contexts: thread, in the runtime. Switches: where
 // it says true.

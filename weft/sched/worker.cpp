@@ -74,11 +74,12 @@ void worker::refresh_hot() noexcept {
   scheduler& s = active_scheduler();
   hot = &s.pool_of_new_units();
   pool* asked = s.hot_pool();
-  if ((attention.load_relaxed() & (tracing | observed | simulated)) != 0)
+  if ((attention.load_relaxed() & (tracing | simulated)) != 0)
     asked = nullptr; // the slow paths record, and are where others go on
   if (activity.withdrawn || activity.lodgers != nullptr)
     asked = nullptr; // nothing is taken without the loop
-  if (asked != nullptr && asked->owner() == this) {
+  // Where a front is told of events nothing is lent: the inlined paths would tell of none.
+  if (asked != nullptr && asked->owner() == this && !attention.any_relaxed(observed)) {
     hot = asked;
     fifo = asked->lend_list(*this);
     listed = fifo != nullptr ? asked : nullptr;
@@ -335,13 +336,40 @@ descriptor* worker::pick_scheduled() noexcept {
   return u;
 }
 
+namespace {
+
+// The same where a front is told of events: of a thread that it returns, that it runs, which its caller does
+// not tell. So what the caller might not run itself is handed to the loop.
+[[gnu::noinline]] descriptor* pick_observed(worker& w) noexcept {
+  if (w.current == &w.loop_unit || w.handed != nullptr)
+    return nullptr;
+  descriptor* const u = w.shared->pop(w);
+  if (u == nullptr)
+    return nullptr;
+  u->last_worker.store_relaxed(w.number + 1);
+  const bool fresh = !u->has_started();
+  if (!can_run_here(w, *u)) {
+    w.handed = u;
+    return nullptr;
+  }
+  if (fresh)
+    thread_technique::give_stack_back(w, *u); // the caller will have it: nobody comes between
+  w.note(trace::event::run, u, trace::thread_kind);
+  return u;
+}
+
+} // namespace
+
 // Not inlined: pools of the user's run behind a frame of ours (calls_units.hpp).
 [[gnu::noinline]] descriptor* worker::pick_quickly() noexcept {
   const std::uint32_t asked = attention.load_relaxed();
   if (asked != 0) {
     // What stands in `local` has its turn in the loop.
-    if (asked != always_ask || shared == nullptr || local.has_listed() || budget.count_down())
+    if ((asked & ~std::uint32_t{observed}) != always_ask || shared == nullptr || local.has_listed() ||
+        budget.count_down())
       return nullptr;
+    if (asked != always_ask) [[unlikely]]
+      return pick_observed(*this);
     descriptor* u = shared->pop(*this);
     if (u != nullptr)
       u->last_worker.store_relaxed(number + 1);

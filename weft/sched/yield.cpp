@@ -49,14 +49,15 @@ void yield_preempted(bool pinned, bool by_tick) {
 namespace {
 
 // To the loop in any case: it looks around, then takes what was handed to it or what is next, the oldest
-// first.
-void yield_to_loop() {
+// first. `told`: who listens knows that the caller yields.
+void yield_to_loop(bool told = false) {
   worker& w = here();
   WEFT_ASSERT(w.is_here(), "a thread switches on another kernel thread than its worker's");
   descriptor& self = *w.current;
   w.budget -= 1; // fast paths count what they do; threads that have none come here each time
   self.state.block();
-  w.note(trace::event::stop_yield, &self);
+  if (!told)
+    w.note(trace::event::stop_yield, &self);
   {
     const exceptions_kept kept(w);
     w.timing.running.stop();
@@ -160,9 +161,15 @@ bool yield_in_shared(worker& w) {
   if (w.shared == nullptr || !self.own_pool.is(w.shared) || self.has(unit::slow_mask) ||
       arch::any(*w.exceptions))
     return false;
+  const bool told = w.attention.any_relaxed(observed);
+  if (told) [[unlikely]]
+    w.note(trace::event::stop_yield, &self); // before whoever is picked runs
   descriptor* next = w.pick_quickly();
-  if (next == nullptr)
-    return false;
+  if (next == nullptr) {
+    if (told)
+      yield_to_loop(told);
+    return told;
+  }
   const bool fresh = !next->has_started();
   if (!can_run_here(w, *next)) {
     w.handed = next;

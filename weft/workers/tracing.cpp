@@ -84,26 +84,39 @@ void worker::set_observed(bool on) noexcept {
   set_standing(*this, observed, on);
 }
 
-void worker::note_slowly(trace::event what, const void* unit, std::uint32_t argument) noexcept {
-  const std::uint32_t asked = attention.load_relaxed();
-  if ((asked & not_a_worker) != 0)
-    return outside().add(what, unit, argument); // `this` is no more than a face
-  if ((asked & tracing) != 0) {
-    if (what == trace::event::run) {
-      const trace::unit_name name = name_of(*static_cast<descriptor*>(const_cast<void*>(unit)));
-      recording.recorder.add(what, unit, argument, &name);
-    } else {
-      recording.recorder.add(what, unit, argument);
-    }
-  }
-  if ((asked & observed) == 0)
-    return;
+namespace {
+
+void tell_observer(worker& w, trace::event what, const void* unit, std::uint32_t argument) noexcept {
   if (const observer tell = observe.load(std::memory_order_acquire))
-    tell(*this, what, unit, argument);
+    tell(w, what, unit, argument);
+}
+
+// For a recording, and then for the observer. `w` is no more than a face where the caller is no worker.
+[[gnu::noinline]] void record(worker& w, trace::event what, const void* unit,
+                              std::uint32_t argument) noexcept {
+  if (w.attention.any_relaxed(not_a_worker))
+    return outside().add(what, unit, argument);
+  if (what == trace::event::run) {
+    const trace::unit_name name = name_of(*static_cast<descriptor*>(const_cast<void*>(unit)));
+    w.recording.recorder.add(what, unit, argument, &name);
+  } else {
+    w.recording.recorder.add(what, unit, argument);
+  }
+  if (w.attention.any_relaxed(observed))
+    tell_observer(w, what, unit, argument);
+}
+
+} // namespace
+
+void worker::note_slowly(trace::event what, const void* unit, std::uint32_t argument) noexcept {
+  if (attention.any_relaxed(not_a_worker | tracing))
+    return record(*this, what, unit, argument);
+  tell_observer(*this, what, unit, argument);
 }
 
 void tell_ready(descriptor& u) noexcept {
-  note_here(trace::event::ready, &u);
+  if ((listeners_to_units.load_relaxed() & trace_listens) != 0) // relaxed: only tells whom to ask
+    note_here(trace::event::ready, &u);
   if (auto* const tell = observe_ready.load(std::memory_order_acquire))
     tell(u);
 }
