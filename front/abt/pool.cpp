@@ -96,6 +96,14 @@ int set_callback(ABT_pool_user_def handle, Callback pool_user_def::* member, Cal
   return ABT_SUCCESS;
 }
 
+[[gnu::always_inline]] inline int pop_thread(ABT_pool handle, ABT_thread* thread, ABT_pool_context context) {
+  const weft::door::runtime_section in_runtime;
+  pool* const p = checked_pool(handle);
+  descriptor* const u = p != nullptr ? p->pop_for_user(context) : nullptr;
+  *thread = u != nullptr ? handle_of(*u) : ABT_THREAD_NULL;
+  return p != nullptr ? ABT_SUCCESS : ABT_ERR_INV_POOL;
+}
+
 user_pool* as_user_pool(pool& p) noexcept {
   return p.names_units() ? static_cast<user_pool*>(&p) : nullptr;
 }
@@ -184,19 +192,11 @@ int ABT_pool_get_total_size(ABT_pool handle, size_t* size) {
 }
 
 int ABT_pool_pop_thread(ABT_pool pool, ABT_thread* thread) {
-  const weft::door::runtime_section in_runtime;
-  return ABT_pool_pop_thread_ex(pool, thread, ABT_POOL_CONTEXT_OP_POOL_OTHER);
+  return pop_thread(pool, thread, ABT_POOL_CONTEXT_OP_POOL_OTHER);
 }
 
-int ABT_pool_pop_thread_ex(ABT_pool handle, ABT_thread* thread, ABT_pool_context context) {
-  const weft::door::runtime_section in_runtime;
-  *thread = ABT_THREAD_NULL;
-  pool* p = checked_pool(handle);
-  if (p == nullptr)
-    return ABT_ERR_INV_POOL;
-  if (descriptor* u = p->pop_for_user(context))
-    *thread = handle_of(*u);
-  return ABT_SUCCESS;
+int ABT_pool_pop_thread_ex(ABT_pool pool, ABT_thread* thread, ABT_pool_context context) {
+  return pop_thread(pool, thread, context);
 }
 
 int ABT_pool_pop_threads(ABT_pool pool, ABT_thread* threads, size_t len, size_t* num) {
@@ -306,7 +306,6 @@ int ABT_pool_set_data(ABT_pool handle, void* data) {
 }
 
 int ABT_pool_get_data(ABT_pool handle, void** data) {
-  const weft::door::runtime_section in_runtime;
   const pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;

@@ -70,29 +70,47 @@ creation creation_for(void (*function)(void*), void* argument, ABT_thread_attr a
   return guarded([&] { return create_slowly(pool, creation_for(function, argument, attr, out), out); });
 }
 
+// `u` is new, and `p` a pool of the user's.
+[[gnu::noinline]] int push_named(pool& p, descriptor& u, ABT_thread* out) {
+  return guarded([&] {
+    if (out != nullptr)
+      *out = ABT_THREAD_NULL;
+    name_new_unit(u, p);
+    name_or_detach(u, out);
+    tell_tool(u, ABT_TOOL_EVENT_THREAD_CREATE);
+    p.push_new(u); // GONE: u may run already
+    return ABT_SUCCESS;
+  });
+}
+
+constexpr int go_slowly = -1; // no code of the API's
+
 // Without attributes, for a pool that is not the caller's own list. `make(pool)`: null where the slow way is
-// to follow. False: it is.
+// to follow. go_slowly: it is.
 template <class Make>
-[[gnu::always_inline]] inline bool create_elsewhere(ABT_pool handle, ABT_thread* out, Make make) {
+[[gnu::always_inline]] inline int create_elsewhere(ABT_pool handle, ABT_thread* out, Make make) {
   const weft::door::runtime_section in_runtime;
   pool* const p = checked_pool(handle);
-  descriptor* const u = p != nullptr && !p->names_units() ? make(*p) : nullptr;
+  descriptor* const u = p != nullptr ? make(*p) : nullptr;
   if (u == nullptr) [[unlikely]]
-    return false;
+    return go_slowly;
+  if (p->names_units())
+    return push_named(*p, *u, out);
   name_or_detach(*u, out);
   tell_tool(*u, ABT_TOOL_EVENT_THREAD_CREATE);
   p->push_plain(*u); // GONE: u may run already
-  return true;
+  return ABT_SUCCESS;
 }
 
 [[gnu::noinline]] int create_thread_elsewhere(ABT_pool handle, void (*function)(void*), void* argument,
                                               ABT_thread* out) {
-  const bool made = create_elsewhere(handle, out, [&](pool& p) {
+  const int code = create_elsewhere(handle, out, [&](pool& p) {
     return current().stack_trait == 0 && p.default_technique() == weft::technique_id::automatic
                ? fast::make_thread_for(p, function, argument)
                : nullptr;
   });
-  return made ? ABT_SUCCESS : create_thread_slowly(handle, function, argument, ABT_THREAD_ATTR_NULL, out);
+  return code != go_slowly ? code
+                           : create_thread_slowly(handle, function, argument, ABT_THREAD_ATTR_NULL, out);
 }
 
 [[gnu::noinline]] int create_task_slowly(ABT_pool pool, void (*function)(void*), void* argument,
@@ -109,9 +127,9 @@ template <class Make>
 
 [[gnu::noinline]] int create_task_elsewhere(ABT_pool handle, void (*function)(void*), void* argument,
                                             ABT_task* out) {
-  const bool made =
+  const int code =
       create_elsewhere(handle, out, [&](pool& p) { return fast::make_tasklet_for(p, function, argument); });
-  return made ? ABT_SUCCESS : create_task_slowly(handle, function, argument, out);
+  return code != go_slowly ? code : create_task_slowly(handle, function, argument, out);
 }
 
 [[gnu::noinline]] int join_slowly(ABT_thread handle, int code) {

@@ -2,10 +2,7 @@
 // How units of the C API are made, end, wait for each other and are freed.
 #include "front/abt/unit.hpp"
 
-#include <array>
-#include <mutex>
 #include <system_error>
-#include <unordered_map>
 #include <utility>
 
 #include "front/abt/context.hpp"
@@ -15,6 +12,7 @@
 #include "front/abt/scheduler.hpp"
 #include "front/abt/technique.hpp"
 #include "front/abt/tool.hpp"
+#include "front/abt/xstream.hpp"
 #include "weft/door/preemptible.hpp"
 #include "weft/door/section.hpp"
 #include "weft/door/stack.hpp"
@@ -24,6 +22,36 @@ namespace weft::abt {
 namespace {
 
 std::atomic<ABT_unit_id> next_id{1};
+
+// --- infos ---
+
+// A stream keeps some for its next units, without a lock.
+using kept_info = xstream::kept_info;
+constexpr unsigned most_kept = 32;
+
+void free_info(unit_info* info) noexcept {
+  xstream* const es = stream_here();
+  if (es == nullptr || es->kept_infos >= most_kept)
+    return destroy(info);
+  info->~unit_info();
+  es->first_info = ::new (static_cast<void*>(info)) kept_info{es->first_info};
+  ++es->kept_infos;
+}
+
+struct gives_back {
+  void operator()(unit_info* info) const noexcept { free_info(info); }
+};
+using owner_of_info = std::unique_ptr<unit_info, gives_back>;
+
+owner_of_info new_info() {
+  xstream* const es = stream_here();
+  if (es == nullptr || es->first_info == nullptr)
+    return owner_of_info(make<unit_info>());
+  kept_info* const kept = es->first_info;
+  es->first_info = kept->next;
+  --es->kept_infos;
+  return owner_of_info(::new (static_cast<void*>(kept)) unit_info);
+}
 
 // --- end ---
 
@@ -49,14 +77,15 @@ void drop_info(descriptor& u) noexcept {
   unit_info* info = closure_of(u).more.exchange(nullptr, std::memory_order_acq_rel);
   if (info == nullptr)
     return;
-  info->values.run_destructors();
+  if (!info->values.empty())
+    info->values.run_destructors();
   if (!is_null(info->unit)) {
     if (pool* p = pool_of(u))
       p->drop_name(info->unit);
   }
   if (info->migration_target != nullptr)
     forget_name_in(*info->migration_target, info->unit_there);
-  destroy(info);
+  free_info(info);
 }
 
 // Who frees a unit runs the user's code for it.
@@ -221,7 +250,7 @@ unit_info& info_of(descriptor& u) {
   unit_info* info = slot.load(std::memory_order_acquire);
   if (info != nullptr)
     return *info;
-  auto fresh = make_owned<unit_info>();
+  owner_of_info fresh = new_info();
   door::mark_fronted(u); // first
   // release: publishes it to info_if_any(); another thread may be faster
   if (slot.compare_exchange_strong(info, fresh.get(), std::memory_order_acq_rel, std::memory_order_acquire))
@@ -270,6 +299,17 @@ descriptor& make_unit(pool& own_pool, const creation& c, ABT_pool_context why) {
   return u;
 }
 
+void name_new_unit(descriptor& u, pool& own_pool) {
+  try {
+    give_name(u, own_pool);
+  } catch (...) {
+    drop_info(u);
+    own_pool.count_leaving(door::here());
+    door::forget_new_unit(u, freed_operations);
+    throw;
+  }
+}
+
 descriptor& create_unit(pool& own_pool, const creation& c) {
   descriptor& u = make_unit(own_pool, c, ABT_POOL_CONTEXT_OP_THREAD_CREATE);
   launch(own_pool, u); // GONE: u, if it is unnamed
@@ -303,7 +343,8 @@ void free_ended_unit(descriptor& u) noexcept {
   tell_tool(u, ABT_TOOL_EVENT_THREAD_FREE);
   door::release_stack(u);
   if (unit_info* info = info_if_any(u)) [[unlikely]] {
-    run_destructors_in_user_mode(*info);
+    if (!info->values.empty())
+      run_destructors_in_user_mode(*info);
     drop_info(u);
   }
   door::free_unit(u, freed_operations);
@@ -405,46 +446,21 @@ void settle_in(descriptor& u, pool& target, ABT_unit name) noexcept {
   u.own_pool.publish(&target);
 }
 
+void drop_kept_infos(xstream& es) noexcept {
+  es.kept_infos = 0;
+  while (kept_info* const kept = es.first_info) {
+    es.first_info = kept->next;
+    cell_allocator<unit_info>().deallocate(reinterpret_cast<unit_info*>(kept), 1);
+  }
+}
+
 // --- unit handles ---
 
 namespace {
 
-// A pool may call a unit what another one calls it, the thread's own handle perhaps: while it moves from one
-// to the other both names stand.
-struct named_unit {
-  descriptor* unit = nullptr;
-  unsigned names = 0;
-};
-struct shard {
-  std::mutex lock;
-  std::unordered_map<ABT_unit, named_unit> units;
-};
-std::array<shard, 64>& shards() noexcept {
-  alignas(std::array<shard, 64>) static std::byte room[sizeof(std::array<shard, 64>)];
-  static auto* made = ::new (static_cast<void*>(room)) std::array<shard, 64>;
-  return *made;
-}
-shard& shard_of(ABT_unit unit) noexcept {
-  return shards()[(reinterpret_cast<std::uintptr_t>(unit) >> 6) % shards().size()];
-}
 constexpr std::uintptr_t predefined_bit = 1; // handles of users have it clear
 
 } // namespace
-
-void remember(ABT_unit unit, descriptor& u) {
-  shard& s = shard_of(unit);
-  const std::scoped_lock held(s.lock);
-  named_unit& named = s.units[unit];
-  named.unit = &u;
-  ++named.names;
-}
-
-void forget(ABT_unit unit) noexcept {
-  shard& s = shard_of(unit);
-  const std::scoped_lock held(s.lock);
-  if (const auto found = s.units.find(unit); found != s.units.end() && --found->second.names == 0)
-    s.units.erase(found);
-}
 
 descriptor* unit_behind(ABT_unit unit) noexcept {
   if (is_null(unit))
@@ -452,10 +468,7 @@ descriptor* unit_behind(ABT_unit unit) noexcept {
   const auto word = reinterpret_cast<std::uintptr_t>(unit);
   if ((word & predefined_bit) != 0)
     return checked_unit(reinterpret_cast<ABT_thread>(word & ~predefined_bit));
-  shard& s = shard_of(unit);
-  const std::scoped_lock held(s.lock);
-  const auto found = s.units.find(unit);
-  return found != s.units.end() ? found->second.unit : nullptr;
+  return unit_named(unit);
 }
 
 ABT_unit unit_handle(const descriptor& u) noexcept {

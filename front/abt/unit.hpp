@@ -17,6 +17,7 @@
 #include "front/abt/context.hpp"
 #include "front/abt/error.hpp"
 #include "front/abt/object.hpp"
+#include "front/abt/unit_names.hpp"
 #include "weft/door/atomic.hpp"
 #include "weft/door/local.hpp"
 #include "weft/door/unit.hpp"
@@ -62,6 +63,7 @@ struct unit_info {
   door::local_values values;
   std::atomic<ABT_unit_id> id{0};
   ABT_unit unit = ABT_UNIT_NULL; // what the user's pool calls it; null: in no such pool
+  unit_name name;                // of those that such pools call it by, one
   ABT_pool_context push_context = ABT_POOL_CONTEXT_OP_POOL_OTHER; // of the next push into a user's pool
   bool migratable = true;
   void (*callback)(ABT_thread, void*) = nullptr;
@@ -138,7 +140,12 @@ struct creation {
 // never, unless the user's create_unit does. Errors: std::bad_alloc, failure{ABT_ERR_...}; nothing is left
 // behind.
 descriptor& make_unit(pool& own_pool, const creation& c, ABT_pool_context why);
-// The same, and pushes it.
+// What a stream keeps of the memory of infos.
+void drop_kept_infos(xstream& es) noexcept;
+// Gives a new unit, in no pool yet, the name that its pool has for it. Errors: as make_unit(); the unit is
+// gone then.
+void name_new_unit(descriptor& u, pool& own_pool);
+// make_unit(), and pushes it.
 descriptor& create_unit(pool& own_pool, const creation& c);
 // Pushes a unit that was made, as its technique wants it: it may have its stack from then on, or run at once
 // in place of the caller. Switches: may. GONE: u, if it is unnamed.
@@ -193,9 +200,6 @@ void settle_in(descriptor& u, pool& target, ABT_unit name) noexcept;
 
 // --- the unit handles of user-defined pools ---
 
-// Remembers which ULT a user's unit stands for. Errors: std::bad_alloc.
-void remember(ABT_unit unit, descriptor& u);
-void forget(ABT_unit unit) noexcept;
 // The ULT or tasklet of a unit handle of any pool; null if there is none.
 descriptor* unit_behind(ABT_unit unit) noexcept;
 ABT_unit unit_handle(const descriptor& u) noexcept;

@@ -68,7 +68,7 @@ ABT_unit user_pool::name_unit(descriptor& u) {
   if (is_null(name))
     throw failure{ABT_ERR_UNIT};
   try {
-    remember(name, u);
+    remember(name, u, info_of(u).name);
   } catch (...) {
     drop_name(name);
     throw;

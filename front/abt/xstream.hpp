@@ -23,6 +23,7 @@ namespace weft::abt {
 struct xstream : object {
   static constexpr kind own_kind = kind::xstream;
   xstream() noexcept : object(own_kind) {}
+  ~xstream() { drop_kept_infos(*this); }
 
   std::atomic<int> rank{-1};
   bool primary = false;
@@ -41,6 +42,12 @@ struct xstream : object {
   pthread_t kernel_thread{};        // its worker's
   std::vector<int> cpus;            // asked for; empty: not bound
   std::atomic<bool> patient{false}; // looks at users' pools from time to time
+  // Memory for infos of units (unit.cpp); of its worker, while that runs.
+  struct kept_info {
+    kept_info* next;
+  };
+  kept_info* first_info = nullptr;
+  unsigned kept_infos = 0;
 
   // On the stream's worker, in its loop: the main scheduler has nothing more to do here.
   void stop_running();

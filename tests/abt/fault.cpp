@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include "front/abt/unit.hpp"
+#include "front/abt/xstream.hpp"
 
 namespace abt_test {
 namespace {
@@ -73,21 +74,12 @@ ABT_pool_user_def quiet_definition(bool several_at_once) {
   return def;
 }
 
-namespace {
-
-// The table of all users' units keeps the room of each of its parts; which part a unit falls into is chance.
-void warm_up_table_of_units() {
-  for (std::uintptr_t part = 1; part <= 64; ++part) {
-    const auto unit = reinterpret_cast<ABT_unit>(part * 64);
-    weft::abt::remember(unit, *weft::sched::here().current);
-    weft::abt::forget(unit);
-  }
+void drop_kept_infos() noexcept {
+  if (weft::abt::xstream* const es = weft::abt::stream_here())
+    weft::abt::drop_kept_infos(*es);
 }
 
-} // namespace
-
 quiet_pool::quiet_pool(bool several_at_once) {
-  warm_up_table_of_units();
   ABT_pool_user_def def = quiet_definition(several_at_once);
   EXPECT_OK(ABT_pool_create(def, ABT_POOL_CONFIG_NULL, &pool_));
   EXPECT_OK(ABT_pool_user_def_free(&def));

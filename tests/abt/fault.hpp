@@ -91,6 +91,9 @@ class drained_cells : drained<weft::door::cell<64 * (I + 1)>,
             weft::door::cells<64 * (I + 1)>())... {}
 };
 
+// What the caller's stream keeps for its next units.
+void drop_kept_infos() noexcept;
+
 // Made and destroyed on the same worker.
 class scarcity {
   using descriptors = drained<weft::unit::descriptor, weft::memory::object_cache<weft::unit::descriptor>>;
@@ -102,6 +105,7 @@ class scarcity {
  public:
   explicit scarcity(int units) {
     const no_mappings meanwhile;
+    drop_kept_infos();
     cells_.emplace(std::make_index_sequence<largest_object / 64>{});
     descriptors_.emplace(weft::sched::here().caches.descriptors);
     descriptors_->give_back(units);

@@ -2,7 +2,11 @@
 // Pools by their old API, which works with ABT_unit: built-in pools and users' pools of both styles.
 #include <memory>
 #include <set>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "abt_test.hpp"
 #include "user_defs.hpp"
@@ -354,6 +358,62 @@ TEST(ABT_thread_migrate_to_pool, requests_between_users_pools_while_one_is_carri
   EXPECT_OK(ABT_xstream_free(&es));
   for (ABT_pool& pool : pools)
     EXPECT_OK(ABT_pool_free(&pool));
+}
+
+TEST(ABT_unit_get_thread, of_each_of_very_many_in_a_users_pool) {
+  constexpr std::size_t count = 20'000;
+  const runtime rt;
+  user_fifo fifo;
+  ABT_pool pool = make_user_pool(fifo, callbacks::all);
+  std::size_t ran = 0;
+  body f = [&ran] { ++ran; };
+  std::vector<ABT_thread> threads;
+  for (std::size_t i = 0; i < count; ++i)
+    threads.push_back(make_thread(pool, f));
+  std::set<ABT_unit> units;
+  for (const ABT_thread t : threads) {
+    const ABT_unit unit = unit_of_thread(t);
+    units.insert(unit);
+    ABT_thread behind = ABT_THREAD_NULL;
+    ASSERT_OK(ABT_unit_get_thread(unit, &behind));
+    ASSERT_EQ(behind, t);
+  }
+  EXPECT_EQ(units.size(), count);
+  for (std::size_t i = 0; i < count; ++i) {
+    ABT_thread next = ABT_THREAD_NULL;
+    ASSERT_OK(ABT_pool_pop_thread(pool, &next));
+    ASSERT_OK(ABT_self_schedule(next, ABT_POOL_NULL));
+  }
+  EXPECT_EQ(ran, count);
+  EXPECT_OK(ABT_thread_free(&threads.back()));
+  for (ABT_thread& t : std::span(threads).first(count - 1))
+    ASSERT_OK(ABT_thread_free(&t));
+  EXPECT_EQ(fifo.units, 0);
+  EXPECT_OK(ABT_pool_free(&pool));
+}
+
+// Who joins a thread goes on when that has ended, in its place: nobody pushes or pops the joiner.
+TEST(ABT_thread_join, in_a_users_pool_goes_on_in_place_of_the_ended) {
+  const runtime rt;
+  user_fifo fifo;
+  ABT_pool pool = make_user_pool(fifo, callbacks::all);
+  ABT_xstream es = ABT_XSTREAM_NULL;
+  ASSERT_OK(ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &pool, ABT_SCHED_CONFIG_NULL, &es));
+  std::string order;
+  body last = [&order] { order += 'l'; };
+  body inner = [&order] { order += 'i'; };
+  body outer = [&] {
+    ABT_thread t = make_thread(pool, inner);
+    ABT_thread behind = make_thread(pool, last);
+    EXPECT_OK(ABT_thread_free(&t));
+    order += 'o';
+    EXPECT_OK(ABT_thread_free(&behind));
+  };
+  ABT_thread t = make_thread(pool, outer);
+  EXPECT_OK(ABT_thread_free(&t));
+  EXPECT_EQ(order, "iol");
+  EXPECT_OK(ABT_xstream_free(&es));
+  EXPECT_OK(ABT_pool_free(&pool));
 }
 
 } // namespace

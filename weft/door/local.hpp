@@ -41,6 +41,11 @@ class local_values {
     const value* v = find(k);
     return v != nullptr ? v->data : nullptr;
   }
+  /// Whether none is set.
+  [[nodiscard]] bool empty() noexcept {
+    const std::scoped_lock held(lock_);
+    return values_.empty();
+  }
   /// Forgets all, and calls the destructor of each that is not null. What destructors set is kept: it is for
   /// the front to call again, as often as its interface says.
   void run_destructors() noexcept {

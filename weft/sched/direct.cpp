@@ -2,6 +2,7 @@
 // The slow twins of direct.hpp, and threads that stand for the loop.
 #include "weft/sched/direct.hpp"
 
+#include <optional>
 #include <utility>
 
 #include "weft/carrier/runtime_section.hpp"
@@ -92,7 +93,9 @@ void run_child(descriptor& first) {
     arch::context mine{};
     mine.fiber = self.context.fiber;
     arch::context* outer = std::exchange(w.loop, &mine);
-    const fast_paths_off slow(w);
+    std::optional<fast_paths_off> slow;
+    if (w.fifo != nullptr || w.deque != nullptr || w.shared != nullptr)
+      slow.emplace(w); // under a scheduler of the user's there are none
     ++w.nesting;
     for (descriptor* u = &first; u != nullptr; u = std::exchange(w.handed, nullptr))
       w.run(*u);

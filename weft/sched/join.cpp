@@ -394,7 +394,8 @@ void wait_for_end(descriptor& u) {
       waiter.wait();
     return;
   }
-  require_thread("join");
+  if (here().current->has(unit::kind_mask)) [[unlikely]]
+    require_thread("join");
   if (here().current == &u) {
     throw std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur),
                             "weft: a thread joins itself");

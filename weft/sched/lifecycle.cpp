@@ -165,7 +165,9 @@ namespace {
 
 // `waiter` waits for it, and goes on. `w` stays right: nothing switches before the last line.
 [[noreturn, gnu::always_inline]] inline void end_for(worker& w, descriptor& u, descriptor& waiter) noexcept {
-  if (!u.is_plain() || !serves(w, waiter)) [[unlikely]]
+  // What a front keeps of it is for who frees it.
+  constexpr std::uint64_t ordinary = unit::technique_mask | unit::fronted;
+  if (u.has(~ordinary) || !serves(w, waiter)) [[unlikely]]
     end_thread_slowly();
   w.caches.stacks.free_default(std::exchange(u.stack, nullptr));
   u.state.finish();

@@ -412,6 +412,10 @@ void run_tasklets(worker& w, descriptor& first) noexcept {
 } // namespace
 
 void worker::run(descriptor& u) noexcept {
+  if (!u.has(unit::slow_mask | unit::not_cancellable)) [[likely]] {
+    u.last_worker.store_relaxed(number + 1);
+    return run_thread(u);
+  }
   if (u.has(unit::migration_requested) && !u.has(unit::pinned)) [[unlikely]] {
     pool* before = u.own_pool;
     apply_migration(u);

@@ -13,6 +13,11 @@
 namespace weft::sched {
 namespace {
 
+void act_on_any_requests() {
+  if (here().current->has(unit::cancel_requested | unit::migration_requested)) [[unlikely]]
+    act_on_requests();
+}
+
 void pin(void* u) {
   worker& w = here();
   auto& self = *static_cast<descriptor*>(u);
@@ -66,7 +71,7 @@ void yield_to_loop(bool told = false) {
     arch::swap_with(self.context, *w.loop, [](void* u) { put_back(*static_cast<descriptor*>(u)); }, &self);
     // SWITCH: may have resumed on another worker
   }
-  act_on_requests(); // may unwind: what was caught before is back
+  act_on_any_requests(); // may unwind: what was caught before is back
 }
 
 // Whether the running thread may go to the end of the worker's own list without the loop.
@@ -192,8 +197,9 @@ void yield_slowly() {
   }
   if (yield_past_tasklets(here()) || yield_to_fresh(here()) || yield_in_shared(here()))
     return;
-  require_thread("yield");
-  act_on_requests();
+  if (here().current->has(unit::kind_mask)) [[unlikely]]
+    require_thread("yield");
+  act_on_any_requests();
   yield_to_loop();
 }
 
