@@ -77,8 +77,8 @@ void worker::found_work() noexcept {
   if (at == no_deadline)
     return;
   owner_group.wake_before(at);
-  if (owner_group.size() ==
-      1) // which takes this worker for one that will sleep: what it has found is in no pool
+  // A group of one takes this worker for one that will sleep: what it has found is in no pool.
+  if (owner_group.size() == 1)
     timekeeper::look_by(at);
 }
 
