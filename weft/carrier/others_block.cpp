@@ -8,9 +8,10 @@
 
 namespace weft::sched {
 
+// It may have none yet, if it has not started.
 bool user_mode::has_bound_block(const descriptor& u) noexcept {
   const user_mode* const mode = of(u);
-  return mode != nullptr && mode->bound_ != nullptr;
+  return mode != nullptr && mode->kind_ == preemption::bound_tls;
 }
 
 // Neither runs on it now: `self` is in the runtime, `other` suspended there.

@@ -44,7 +44,7 @@ class WEFT_API user_mode {
   // Null: `u` is cooperative, or its function has ended. Contexts: who runs or holds `u`, and handlers of
   // signals on its worker.
   static user_mode* of(const descriptor& u) noexcept;
-  // Whether it has a block for life, on which its function has begun.
+  // Whether it has a block for life, from its start on.
   [[nodiscard]] static bool has_bound_block(const descriptor& u) noexcept;
   // The caller runs on the other's from now on, until they exchange them back. Contexts: in the runtime, of
   // the thread `self`; both have one; `other` is suspended and nobody resumes it before. Switches: never.

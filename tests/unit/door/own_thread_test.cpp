@@ -111,6 +111,19 @@ TEST_F(door_own_thread, another_ones_variables_are_used_in_scope) {
   EXPECT_EQ(lenders_value_, 8);
 }
 
+// It takes them when it starts, once others have left some behind.
+TEST_F(door_own_thread, has_variables_before_it_starts) {
+  in_a_kernel_thread_beside_a_sleeper([this](door::descriptor&) {
+    for (int k = 0; k < 3; ++k)
+      door::join_own_thread(start([](void*) {}, nullptr));
+    for (int k = 0; k < 20; ++k) {
+      door::descriptor& fresh = start([](void*) {}, nullptr);
+      EXPECT_TRUE(door::has_own_variables(fresh));
+      door::join_own_thread(fresh);
+    }
+  });
+}
+
 TEST_F(door_own_thread, variables_stay_with_who_waits_in_scope) {
   in_a_thread_beside_a_sleeper([](door::descriptor& lender) {
     write_own(1);
