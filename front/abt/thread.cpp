@@ -74,7 +74,7 @@ creation creation_for(void (*function)(void*), void* argument, ABT_thread_attr a
 [[gnu::noinline]] int push_named(pool& p, descriptor& u, ABT_thread* out) {
   return guarded([&] {
     if (out != nullptr)
-      *out = ABT_THREAD_NULL;
+      *out = is_tasklet(u) ? ABT_TASK_NULL : ABT_THREAD_NULL;
     name_new_unit(u, p);
     name_or_detach(u, out);
     tell_tool(u, ABT_TOOL_EVENT_THREAD_CREATE);
