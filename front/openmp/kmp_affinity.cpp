@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "front/openmp/kmp_affinity.hpp"
 
+#include "front/openmp/text_reader.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -51,9 +53,9 @@ constexpr word layers[] = {
     {"package", [](kmp_affinity& a) { a.granularity = layer::socket; }},
 };
 
-class reader {
+class reader : text_reader {
  public:
-  explicit reader(const char* text) : at_(text) {}
+  explicit reader(const char* text) : text_reader(text) {}
 
   bool read(kmp_affinity& out) {
     bool has_type = false;
@@ -73,17 +75,6 @@ class reader {
   }
 
  private:
-  char skip() {
-    while (std::isspace(static_cast<unsigned char>(*at_)) != 0)
-      ++at_;
-    return *at_;
-  }
-  bool take(char c) {
-    if (skip() != c)
-      return false;
-    ++at_;
-    return true;
-  }
   bool take_word(const char* name) {
     skip();
     const std::size_t n = std::strlen(name);
@@ -158,8 +149,6 @@ class reader {
       out.push_back({static_cast<int>(cpu)});
     return true;
   }
-
-  const char* at_;
 };
 
 // A CPU by its number among those of its core, of the core in its socket, and of the socket.

@@ -3,6 +3,7 @@
 
 #include "front/openmp/kmp_affinity.hpp"
 #include "front/openmp/team.hpp"
+#include "front/openmp/text_reader.hpp"
 #include "weft/door/process.hpp"
 
 #include <algorithm>
@@ -74,9 +75,9 @@ namespace {
 
 // Reads OMP_PLACES' grammar: a list of places or intervals of them, each {cpus} or a number, with ! to leave
 // one out.
-class reader {
+class reader : text_reader {
  public:
-  explicit reader(const char* text) : at_(text) {}
+  explicit reader(const char* text) : text_reader(text) {}
 
   bool read(std::vector<place>& out) {
     for (;;) {
@@ -97,17 +98,6 @@ class reader {
   }
 
  private:
-  char skip() {
-    while (std::isspace(static_cast<unsigned char>(*at_)) != 0)
-      ++at_;
-    return *at_;
-  }
-  bool take(char c) {
-    if (skip() != c)
-      return false;
-    ++at_;
-    return true;
-  }
   bool number(long& n, bool may_be_negative) {
     skip();
     if (std::isdigit(static_cast<unsigned char>(*at_)) == 0 &&
@@ -166,8 +156,6 @@ class reader {
     }
     return true;
   }
-
-  const char* at_;
 };
 
 bool read_abstract(const char* text, std::vector<place>& out) {
