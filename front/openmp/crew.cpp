@@ -215,10 +215,8 @@ void runner::await_ticket(team* before, std::uint32_t region) noexcept {
   team& in = *before;
   const auto is_open = [&in, region] { return in.region.load_acquire() == region; }; // pairs with (H1)
   for (patience more; !called();) {
-    if (who.thefts.looks_away()) {
-      door::relax();
+    if (who.thefts.goes_on())
       continue;
-    }
     const std::uint32_t seen = in.pushes.load_acquire(); // pairs with make_ready()
     if (in.queued.load_relaxed() != 0 && is_open() && help_after_end(who, in, region)) {
       more = {};

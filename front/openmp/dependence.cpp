@@ -176,8 +176,8 @@ void await_dependences_and_tell(thread& t, void** depend) {
 
 namespace {
 
-// Else its end wakes who waits for it.
-bool is_over(task& k) noexcept {
+// Else its end wakes who waits for it. The lock: who finds it over sees what it did.
+bool is_over_or_tells(task& k) noexcept {
   const locked held(k.lock);
   k.is_awaited = true;
   return k.ended.load_relaxed(); // relaxed: under the lock
@@ -190,7 +190,7 @@ void await_dependences(thread& t, void** depend) {
     return;
   for (task* const other : tasks_before(*t.current, depend)) {
     const door::atomic<bool>& ended = other->ended;
-    if (!is_over(*other)) // acquire: sees what it did; pairs with its end
+    if (!is_over_or_tells(*other)) // acquire below: as the lock here
       await(t, helping::descendants, [&ended] { return ended.load_acquire(); }); // SWITCH: may resume
   }
 }

@@ -7,6 +7,7 @@
 #include "front/openmp/environment.hpp"
 #include "front/openmp/kmp_affinity.hpp"
 #include "front/openmp/places.hpp"
+#include "front/openmp/text_reader.hpp"
 #include "weft/door/process.hpp"
 
 #include <cctype>
@@ -24,38 +25,8 @@
 namespace weft::openmp {
 namespace {
 
-const char* skip_spaces(const char* s) noexcept {
-  while (std::isspace(static_cast<unsigned char>(*s)) != 0)
-    ++s;
-  return s;
-}
-
 bool is_end(const char* s) noexcept {
   return *skip_spaces(s) == '\0';
-}
-
-// A word without regard to case; `s` stands behind it then.
-bool take_word(const char*& s, const char* word) noexcept {
-  const char* const from = skip_spaces(s);
-  const std::size_t n = std::strlen(word);
-  if (strncasecmp(from, word, n) != 0 || std::isalnum(static_cast<unsigned char>(from[n])) != 0 ||
-      from[n] == '_')
-    return false;
-  s = from + n;
-  return true;
-}
-
-bool take_number(const char*& s, unsigned long& n) noexcept {
-  const char* const from = skip_spaces(s);
-  if (std::isdigit(static_cast<unsigned char>(*from)) == 0)
-    return false;
-  char* end = nullptr;
-  errno = 0;
-  n = std::strtoul(from, &end, 10);
-  if (errno != 0)
-    return false;
-  s = end;
-  return true;
 }
 
 // Where variables are read: the environment, or a program's own "NAME=value|NAME=value".
@@ -363,7 +334,7 @@ bool read_kmp_affinity_into(settings& p, const char* text) {
   p.display_affinity = p.display_affinity || wanted.verbose;
   if (wanted.order == kmp_affinity::type::none)
     return true;
-  p.kmp_affinity = text;
+  p.kmp_places = places_of(wanted);
   p.bindings = {binding::close};
   p.first.bind = binding::close;
   return true;
@@ -465,11 +436,9 @@ void read_settings_from(const char* text, icvs& callers) {
   of_caller.first = callers;
   read_all({text, false}, of_caller);
   callers = of_caller.first;
-  const wait_policy policy = all.policy;
-  const std::int64_t spins = all.spins;
-  const std::int64_t block_time = all.block_time_us;
+  const std::uint32_t looks = looks_of(all);
   read_all({text, true}, all);
-  if (all.policy != policy || all.spins != spins || all.block_time_us != block_time)
+  if (looks_of(all) != looks)
     all.looks = looks_of(all);
 }
 

@@ -59,7 +59,7 @@ struct settings {
   unsigned teams = 0;              // OMP_NUM_TEAMS; changed by omp_set_num_teams()
   unsigned teams_thread_limit = 0; // the same
   bool places_given = false;
-  std::string kmp_affinity; // KMP_AFFINITY, if that is what places come from (kmp_affinity.hpp)
+  std::vector<std::vector<int>> kmp_places; // of KMP_AFFINITY, if that is where places come from
   offloading offload = offloading::by_default;
 };
 

@@ -5,11 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <climits>
-#include <cstdlib>
-#include <cstring>
-#include <strings.h>
 #include <utility>
 
 namespace weft::openmp {
@@ -75,18 +71,10 @@ class reader : text_reader {
   }
 
  private:
-  bool take_word(const char* name) {
-    skip();
-    const std::size_t n = std::strlen(name);
-    if (strncasecmp(at_, name, n) != 0 || std::isalnum(static_cast<unsigned char>(at_[n])) != 0)
-      return false;
-    at_ += n;
-    return true;
-  }
   template <std::size_t N>
   bool take_one_of(const word (&words)[N], kmp_affinity& out) {
     for (const word& w : words) {
-      if (take_word(w.name)) {
+      if (take_word(at_, w.name)) {
         w.set(out);
         return true;
       }
@@ -94,20 +82,17 @@ class reader : text_reader {
     return false;
   }
   bool number(unsigned& n) {
-    if (std::isdigit(static_cast<unsigned char>(skip())) == 0)
-      return false;
-    char* end = nullptr;
-    const unsigned long all = std::strtoul(at_, &end, 10);
-    at_ = end;
+    unsigned long all = 0;
+    const bool is_one = take_number(at_, all) && all <= INT_MAX;
     n = static_cast<unsigned>(all);
-    return all <= INT_MAX;
+    return is_one;
   }
   bool modifier(kmp_affinity& out) {
     if (take_one_of(modifiers, out))
       return true;
-    if (take_word("granularity") || take_word("gran"))
+    if (take_word(at_, "granularity") || take_word(at_, "gran"))
       return take('=') && take_one_of(layers, out);
-    if (take_word("proclist"))
+    if (take_word(at_, "proclist"))
       return take('=') && take('[') && list(out.list) && take(']');
     return false;
   }

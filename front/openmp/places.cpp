@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "front/openmp/places.hpp"
 
-#include "front/openmp/kmp_affinity.hpp"
 #include "front/openmp/team.hpp"
 #include "front/openmp/text_reader.hpp"
 #include "weft/door/process.hpp"
@@ -238,9 +237,7 @@ struct all_places {
       if (!good)
         std::fprintf(stderr, "\nlibgomp: Invalid value for environment variable GOMP_CPU_AFFINITY\n");
     } else {
-      kmp_affinity wanted;
-      if (read_kmp_affinity(process().kmp_affinity.c_str(), wanted))
-        list = places_of(wanted);
+      list = process().kmp_places;
     }
     if (!good)
       list.clear();

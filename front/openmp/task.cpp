@@ -202,17 +202,23 @@ namespace {
   complete_one(k);
 }
 
-} // namespace
-
-void execute(thread& t, task& k) {
-  if (tool::is_on) [[unlikely]]
-    return execute_and_tell(t, k); // SWITCH: may resume on another worker
+// True: it has ended; else its event is still to come. GONE: the task, in the second case.
+bool call(thread& t, task& k) {
   task* const before = t.current;
   t.current = &k;
   if (!is_cancelled(k))
     k.function(k.data); // SWITCH: may resume on another worker
   t.current = before;
-  complete_one(k);
+  return k.to_complete.fetch_sub_seq_cst(1) == 1; // (T1); acq_rel is what the task's end needs
+}
+
+} // namespace
+
+void execute(thread& t, task& k) {
+  if (tool::is_on) [[unlikely]]
+    return execute_and_tell(t, k); // SWITCH: may resume on another worker
+  if (call(t, k))                  // SWITCH: the same
+    end(k);
 }
 
 void forget_task(task& k) noexcept {
@@ -364,26 +370,11 @@ found_task find_task(const thread& t, team& in, const task* ancestor) noexcept {
 
 } // namespace
 
-bool run_one(thread& t, const task* ancestor) {
-  team& in = *t.at.team;
-  task* const k = find_task(t, in, ancestor).what;
-  if (k == nullptr)
-    return false;
-  in.queued.fetch_sub_relaxed(1); // relaxed: a hint
-  execute(t, *k);                 // SWITCH: may resume on another worker
-  return true;
-}
-
 namespace {
 
-// From a deque. True: it has ended; else its event is still to come. GONE: the task, in the second case.
-bool call(thread& t, task& k) {
-  task* const before = t.current;
-  t.current = &k;
-  if (!is_cancelled(k))
-    k.function(k.data); // SWITCH: may resume on another worker
-  t.current = before;
-  return k.to_complete.fetch_sub_seq_cst(1) == 1; // (T1); acq_rel is what the task's end needs
+void run_alone(thread& t, team& in, task& k) {
+  in.queued.fetch_sub_relaxed(1); // relaxed: a hint
+  execute(t, k);                  // SWITCH: may resume on another worker
 }
 
 // `first` and, if any may run, some that are in the caller's own deque after it. Until the last of them is
@@ -410,16 +401,30 @@ void run_in_turn(thread& t, team& in, found_task first, const task* ancestor) {
   }
 }
 
+// False: nothing was found. A tool is told of each by itself.
+bool run_found(thread& t, team& in, found_task k, const task* ancestor) {
+  if (k.what == nullptr)
+    return false;
+  if (tool::is_on) [[unlikely]]
+    run_alone(t, in, *k.what); // SWITCH: may resume on another worker
+  else
+    run_in_turn(t, in, k, ancestor); // SWITCH: the same
+  return true;
+}
+
 } // namespace
 
-bool run_some(thread& t, const task* ancestor) {
-  if (tool::is_on) [[unlikely]]
-    return run_one(t, ancestor); // SWITCH: may resume on another worker
+bool run_one(thread& t, const task* ancestor) {
   team& in = *t.at.team;
-  const found_task k = find_task(t, in, ancestor);
-  if (k.what != nullptr)
-    run_in_turn(t, in, k, ancestor); // SWITCH: may resume on another worker
-  return k.what != nullptr;
+  task* const k = find_task(t, in, ancestor).what;
+  if (k != nullptr)
+    run_alone(t, in, *k); // SWITCH: may resume on another worker
+  return k != nullptr;
+}
+
+bool run_some(thread& t, const task* ancestor) {
+  team& in = *t.at.team;
+  return run_found(t, in, find_task(t, in, ancestor), ancestor); // SWITCH: may resume on another worker
 }
 
 bool help_after_end(thread& t, team& in, std::uint32_t number) {
@@ -433,15 +438,7 @@ bool help_after_end(thread& t, team& in, std::uint32_t number) {
       k = find_task(t, in, nullptr);
     in.helpers.fetch_sub_release(1);
   }
-  if (k.what == nullptr)
-    return false;
-  if (tool::is_on) [[unlikely]] {
-    in.queued.fetch_sub_relaxed(1); // relaxed: a hint
-    execute(t, *k.what);            // SWITCH: may resume on another worker
-    return true;
-  }
-  run_in_turn(t, in, k, nullptr); // SWITCH: may resume on another worker
-  return true;
+  return run_found(t, in, k, nullptr); // SWITCH: may resume on another worker
 }
 
 namespace {

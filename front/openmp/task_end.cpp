@@ -31,10 +31,6 @@ void free_task(task& k) noexcept {
   return_cells(*owner, cell, cell);
 }
 
-} // namespace
-
-namespace {
-
 void take_returned_cells(thread& t) noexcept {
   if (t.returned.load_relaxed() == nullptr) // a hint
     return;
@@ -141,8 +137,6 @@ void common_end::tell() noexcept {
     team_->wake_all();
 }
 
-namespace {
-
 void end(task& k) noexcept {
   team& in = *k.team;
   const bool is_counted = k.is_queued_task;
@@ -156,8 +150,6 @@ void end(task& k) noexcept {
   if (tell)
     in.wake_all();
 }
-
-} // namespace
 
 void complete_one(task& k) noexcept {
   if (k.to_complete.fetch_sub_seq_cst(1) != 1) // (T1); acq_rel is what the task's end needs

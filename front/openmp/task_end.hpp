@@ -16,6 +16,9 @@ inline constexpr std::size_t cell_bytes = 448;
 /// One that is the caller's. It comes back to `t` when its task is freed. *Errors*: std::bad_alloc.
 void* take_cell(thread& t);
 
+/// All that a task had to wait for has come. By itself, as this is what tasks that never were in a deque
+/// take: less than common_end does. GONE: the task.
+void end(task& k) noexcept;
 /// The function of a task has ended, or its event has come. GONE: the task, if that was all it had to wait
 /// for.
 void complete_one(task& k) noexcept;

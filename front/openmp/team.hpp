@@ -156,10 +156,8 @@ void await(thread& t, helping with, Done done) {
   for (;;) {
     if (done())
       return;
-    if (with != helping::none && t.thefts.looks_away()) {
-      door::relax();
+    if (with != helping::none && t.thefts.goes_on())
       continue;
-    }
     // acquire: what became ready later changes it again; pairs with make_ready()
     const std::uint32_t seen = in.pushes.load_acquire();
     if (with != helping::none && in.queued.load_relaxed() != 0 && run_some(t, ancestor)) {

@@ -72,8 +72,10 @@ void theft_pause::end(std::int64_t began, unsigned tasks) noexcept {
 }
 
 bool theft_pause::is_over() noexcept {
-  if (now() < until_)
+  if (now() < until_) {
+    door::relax();
     return false;
+  }
   until_ = 0;
   return true;
 }

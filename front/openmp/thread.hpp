@@ -73,7 +73,8 @@ struct strictness {
 /// them.
 class theft_pause {
  public:
-  [[nodiscard]] bool looks_away() noexcept { return until_ != 0 && !is_over(); }
+  /// True: it is not over; a moment of it has passed.
+  [[nodiscard]] bool goes_on() noexcept { return until_ != 0 && !is_over(); }
   /// When a theft began, for end(); 0: there is no pause after it.
   static std::int64_t begin() noexcept;
   /// So many tasks have run, without those that they have made.
