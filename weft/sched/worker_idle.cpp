@@ -76,10 +76,11 @@ void worker::found_work() noexcept {
   const deadline at = owner_group.earliest_timer();
   if (at == no_deadline)
     return;
-  owner_group.wake_before(at);
-  // A group of one takes this worker for one that will sleep: what it has found is in no pool.
+  // A group of one would take this worker for one that will sleep: what it has found is in no pool.
   if (owner_group.size() == 1)
     timekeeper::look_by(at);
+  else
+    owner_group.wake_before(at);
 }
 
 void learn_cpus_allowed() {
