@@ -43,7 +43,9 @@ constinit std::atomic<unsigned long> libcs_mask{0};
 
 // All other signals are blocked meanwhile: a tick that took the thread away would have another kernel thread
 // make the call twice, on a thread pointer that is not its own, and this one never. A kernel thread that
-// lends its block finds the worker that the borrower is on, but is not the one on which that runs.
+// lends its block finds the worker that the borrower is on, but is not the one on which that runs. Not on the
+// alternate stack, where libc's runs: a handler of the program's that a tick takes to another kernel thread
+// brings that of the first one along, and two kernel threads must not be in here on one stack.
 void handle(int signal, siginfo_t* info, void* interrupted) noexcept {
   const sched::worker* const here = sched::weft_worker_here;
   const bool is_here = here != nullptr && here->carried.on->kernel_id() == os::this_kernel_thread_id();
@@ -61,6 +63,7 @@ void serve_set_user() noexcept {
   libcs_handler.store(now.handler, std::memory_order_relaxed);
   libcs_mask.store(now.mask, std::memory_order_relaxed);
   now.handler = &handle;
+  now.flags &= ~static_cast<unsigned long>(SA_ONSTACK);
   now.mask = ~0UL;
   serves.store(act(&now, nullptr), std::memory_order_relaxed);
 }

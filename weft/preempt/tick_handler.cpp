@@ -40,36 +40,6 @@ void chain(int number, siginfo_t* info, void* context) {
   }
 }
 
-// rt_sigreturn will give this kernel thread the signal mask and the alternate stack that the thread's old one
-// had: they must be those that this one has. No tick may move the thread between here and there.
-void adapt(ucontext_t& interrupted, int number) noexcept {
-  sigset_t only_this;
-  sigemptyset(&only_this);
-  sigaddset(&only_this, number);
-  ::pthread_sigmask(SIG_BLOCK, &only_this, &interrupted.uc_sigmask);
-  ::sigaltstack(nullptr, &interrupted.uc_stack);
-}
-
-// Whether what was interrupted has other signals blocked than the kernel thread had: in a handler of the
-// program's own, for one. The mask goes with the thread then, and the kernel thread gets its own back, or a
-// thread that is preempted there would leave the signal blocked.
-bool has_own_mask(const ucontext_t& interrupted, const sched::carrier& on) noexcept {
-  constexpr std::size_t bytes_of_the_kernel = 8;
-  return std::memcmp(&interrupted.uc_sigmask, &on.mask(), bytes_of_the_kernel) != 0;
-}
-
-// Somebody came while the thread went back to user mode: as soon as the handler has returned, and not before,
-// or handlers would pile up on the thread's stack. `adapted`: adapt() has been called.
-void tick_when_returned(ucontext_t& interrupted, int number, bool adapted) noexcept {
-  if (!adapted)                 // twice would keep the signal blocked for good
-    adapt(interrupted, number); // the kernel's way back ends the blocking of the signal
-  sigset_t only_this;
-  sigemptyset(&only_this);
-  sigaddset(&only_this, number);
-  ::pthread_sigmask(SIG_BLOCK, &only_this, nullptr);
-  send_tick(os::this_kernel_thread_id(), number);
-}
-
 // The address of errno is that of the kernel thread, and compilers keep it across calls.
 [[gnu::noinline]] int read_errno() noexcept {
   asm volatile("" ::: "memory");
@@ -80,6 +50,83 @@ void tick_when_returned(ucontext_t& interrupted, int number, bool adapted) noexc
   errno = value;
 }
 
+// The way back to what a tick has interrupted, on whichever kernel thread the thread is by then. Not the
+// preemption of this tick alone takes it to another one: later ticks come before the first instruction of the
+// handler, and after its last.
+class way_back {
+ public:
+  way_back(ucontext_t& interrupted, int number) noexcept
+      : interrupted(interrupted), number_(number),
+        frame_has_mask_(arch::call_interrupted(interrupted) == arch::interrupted_call::failed) {}
+
+  ucontext_t& interrupted;
+
+  // Whether the mask in the frame counts, and not the handler's: a call like ppoll(2) has one of its own,
+  // until the handler returns.
+  [[nodiscard]] bool frame_has_mask() const noexcept { return frame_has_mask_; }
+  // Somebody else's handler may have changed it.
+  void let_frame_have_mask() noexcept { frame_has_mask_ = true; }
+
+  // Somebody came while the thread went back to user mode: as soon as the handler has returned, and not
+  // before, or handlers would pile up on the thread's stack.
+  void tick_when_returned() noexcept {
+    adapt(); // the kernel's way back ends the blocking of the signal
+    send_tick(os::this_kernel_thread_id(), number_);
+  }
+  // Last of all. Returns where the kernel must do it, when the handler returns.
+  void take(int kept_errno) noexcept {
+    const bool by_kernel = is_adapted_ || frame_has_mask_;
+    const std::uint64_t features = by_kernel ? 0 : arch::features_of_frame(interrupted);
+    if (features == 0)
+      adapt();
+    write_errno(kept_errno);
+    if (features != 0)
+      arch::return_from_signal(interrupted, features);
+  }
+
+ private:
+  // The kernel gives this kernel thread the signal mask and the alternate stack that stand in the frame: they
+  // shall be those that it has. No tick moves the thread between here and there.
+  void adapt() noexcept {
+    if (std::exchange(is_adapted_, true)) // twice would keep the signal blocked for good
+      return;
+    sigset_t only_this;
+    sigemptyset(&only_this);
+    sigaddset(&only_this, number_);
+    ::pthread_sigmask(SIG_BLOCK, &only_this, frame_has_mask_ ? nullptr : &interrupted.uc_sigmask);
+    ::sigaltstack(nullptr, &interrupted.uc_stack);
+  }
+  int number_;
+  bool frame_has_mask_;
+  bool is_adapted_ = false;
+};
+
+// What was interrupted may have other signals blocked than the kernel thread had, in a handler of the
+// program's own, for one. The mask goes with the thread then, and the kernel thread gets its own back first,
+// or a thread that leaves it there would leave the signals blocked.
+class mask_of_thread {
+ public:
+  // Contexts: in user mode.
+  explicit mask_of_thread(const way_back& back) noexcept : mask_(back.interrupted.uc_sigmask) {
+    const sigset_t& usual = worker_of_this_kernel_thread()->carried.on->mask();
+    is_own_ = std::memcmp(&mask_, &usual, bytes_in_frame) != 0;
+    if (is_own_ || back.frame_has_mask()) [[unlikely]]
+      ::pthread_sigmask(SIG_SETMASK, &usual, nullptr);
+  }
+  // To the kernel thread that the thread is on now, as is `here`.
+  void set(way_back& back, const worker& here) const noexcept {
+    if (is_own_) [[unlikely]]
+      ::pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
+    if (back.frame_has_mask() && !is_own_)
+      std::memcpy(&back.interrupted.uc_sigmask, &here.carried.on->mask(), bytes_in_frame);
+  }
+
+ private:
+  static constexpr std::size_t bytes_in_frame = 8; // the kernel's frame has something else behind them
+  sigset_t mask_;
+  bool is_own_;
+};
+
 void go_on_with(const std::optional<cut_call>& cut, ucontext_t& interrupted) noexcept {
   if (!cut)
     return;
@@ -87,43 +134,27 @@ void go_on_with(const std::optional<cut_call>& cut, ucontext_t& interrupted) noe
   go_on(*cut, interrupted);
 }
 
-// Returns from the handler by itself where it can.
-void preempt(user_mode& thread, ucontext_t& interrupted, const std::optional<cut_call>& cut, int number,
-             int kept_errno) noexcept {
-  const sched::carrier* const before = worker_of_this_kernel_thread()->carried.on;
-  const sigset_t kept_mask = interrupted.uc_sigmask;
-  const bool own_mask = has_own_mask(interrupted, *before);
-  if (own_mask) [[unlikely]]
-    ::pthread_sigmask(SIG_SETMASK, &before->mask(), nullptr);
-  worker* const now = thread.preempt();
+void preempt(user_mode& thread, way_back& back, const std::optional<cut_call>& cut) noexcept {
+  const mask_of_thread mask(back);
+  const worker* const now = thread.preempt();
+  mask.set(back, now != nullptr ? *now : *worker_of_this_kernel_thread());
   if (now == nullptr) {
-    handled.nowhere_to_go.fetch_add_relaxed(1); // the kernel gives it its mask back
+    handled.nowhere_to_go.fetch_add_relaxed(1);
     return;
   }
   handled.preemptions_done.fetch_add_relaxed(1);
-  const std::uint64_t features = own_mask ? 0 : arch::features_of_frame(interrupted);
-  const bool adapted = features == 0 && (own_mask || now->carried.on != before);
-  if (adapted)
-    adapt(interrupted, number);
-  if (own_mask) [[unlikely]]
-    interrupted.uc_sigmask = kept_mask;
   thread.return_to_user_mode();
   if (!thread.is_interrupted()) // else the next tick finds the call as it is
-    go_on_with(cut, interrupted);
-  write_errno(kept_errno);
-  if (thread.has_remembered() || thread.is_interrupted()) {
-    tick_when_returned(interrupted, number, adapted);
-  } else if (features != 0)
-    arch::return_from_signal(interrupted, features);
+    go_on_with(cut, back.interrupted);
+  if (thread.has_remembered() || thread.is_interrupted())
+    back.tick_when_returned();
 }
 
 // What the thread calls may take it to another kernel thread.
-void interrupt(user_mode& thread, ucontext_t& interrupted, const std::optional<cut_call>& cut, int number,
-               int kept_errno) noexcept {
+void interrupt(user_mode& thread, way_back& back, const std::optional<cut_call>& cut) noexcept {
+  ucontext_t& interrupted = back.interrupted;
   const arch::interrupted_call call = arch::call_interrupted(interrupted);
-  const sigset_t kept_mask = interrupted.uc_sigmask;
-  const worker* const w = thread.is_away() ? nullptr : worker_of_this_kernel_thread();
-  const bool own_mask = w != nullptr && has_own_mask(interrupted, *w->carried.on);
+  const mask_of_thread mask(back);
   if (!thread.heed()) {
     go_on_with(cut, interrupted);
   } else if (cut || call == arch::interrupted_call::failed) {
@@ -132,18 +163,12 @@ void interrupt(user_mode& thread, ucontext_t& interrupted, const std::optional<c
     take_tick_back();
     arch::end_call(interrupted, -EINTR);
   }
-  const std::uint64_t features = own_mask ? 0 : arch::features_of_frame(interrupted);
-  if (features == 0)
-    adapt(interrupted, number);
-  if (own_mask)
-    interrupted.uc_sigmask = kept_mask;
-  write_errno(kept_errno);
-  if (features != 0)
-    arch::return_from_signal(interrupted, features);
+  mask.set(back, *worker_of_this_kernel_thread());
 }
 
 // A thread that is in the kernel keeps the kernel thread and lets the worker go; one that computes leaves.
-void on_tick_in_user_mode(user_mode& thread, ucontext_t& interrupted, int number, int kept_errno) noexcept {
+void on_tick_in_user_mode(user_mode& thread, way_back& back) noexcept {
+  const ucontext_t& interrupted = back.interrupted;
   worker* const w = thread.is_away() ? nullptr : worker_of_this_kernel_thread();
   const told_call seen = w != nullptr ? told_of_user_mode(*w) : nothing_told;
   // One that holds on to its kernel thread is told (EINTR) where it must leave that in a call all the same.
@@ -152,9 +177,9 @@ void on_tick_in_user_mode(user_mode& thread, ucontext_t& interrupted, int number
     return thread.remember_tick();
   WEFT_ASSERT(thread.is_in_place(), "a thread in user mode has another one's variables");
   const arch::interrupted_call call = arch::call_interrupted(interrupted);
-  const auto cut = cut_short(interrupted, told);
+  const auto cut = cut_short(back.interrupted, told);
   if (thread.is_interrupted() && !thread.is_held_for_good())
-    return interrupt(thread, interrupted, cut, number, kept_errno);
+    return interrupt(thread, back, cut);
   if (call == arch::interrupted_call::failed && !cut)
     handled.calls_failed.fetch_add_relaxed(1);
   // At a call that does not wait it goes on at once, and on this kernel thread.
@@ -169,11 +194,11 @@ void on_tick_in_user_mode(user_mode& thread, ucontext_t& interrupted, int number
   } else if (is_in_call && thread.let_worker_go()) {
     handled.workers_let_go.fetch_add_relaxed(1);
   } else {
-    return preempt(thread, interrupted, cut, number, kept_errno);
+    return preempt(thread, back, cut);
   }
   if (thread.is_interrupted()) // since the look above: the next tick finds the call as it is
-    return tick_when_returned(interrupted, number, false);
-  go_on_with(cut, interrupted);
+    return back.tick_when_returned();
+  go_on_with(cut, back.interrupted);
 }
 
 // While one is in scope the monitor lets the worker alone: the handler waits there.
@@ -243,22 +268,29 @@ void on_tick_at_worker(worker& w, ucontext_t& interrupted) noexcept {
 
 void on_tick(int number, siginfo_t* info, void* context) {
   const int kept = read_errno();
-  auto& interrupted = *static_cast<ucontext_t*>(context);
+  way_back back(*static_cast<ucontext_t*>(context), number);
   sched::worker_face& face = sched::here();
   const std::uint32_t attention = face.attention.load_relaxed();
+  const bool is_away = (attention & sched::without_worker) != 0; // and no thread of ticks
+  const bool in_user_mode = !is_away && (attention & sched::user_code) != 0;
   if (asks_for_calls(*info)) {
-    answer_watchdog(reinterpret_cast<const void*>(arch::program_counter(interrupted)));
+    answer_watchdog(reinterpret_cast<const void*>(arch::program_counter(back.interrupted)));
   } else if (!is_tick(*info)) {
     chain(number, info, context);
+    if (in_user_mode)
+      back.let_frame_have_mask();
   } else if (note_tick(); !pass_on(*info)) {
     // for another kernel thread
-  } else if ((attention & sched::without_worker) != 0) {
-    go_on_with(cut_short(interrupted, nothing_told), interrupted); // a tick for who ran there before
-  } else if ((attention & sched::user_code) != 0) {
-    on_tick_in_user_mode(user_mode::behind(face), interrupted, number, kept);
+  } else if (is_away) {
+    go_on_with(cut_short(back.interrupted, nothing_told), back.interrupted); // for who ran there before
+  } else if (in_user_mode) {
+    on_tick_in_user_mode(user_mode::behind(face), back);
   } else if ((attention & sched::not_a_worker) == 0) {
-    on_tick_at_worker(static_cast<worker&>(face), interrupted);
+    on_tick_at_worker(static_cast<worker&>(face), back.interrupted);
   }
+  // No tick moves a thread that enters the runtime: it is on the kernel thread to which the signal came.
+  if (in_user_mode && !user_mode::behind(face).is_entering())
+    back.take(kept);
   write_errno(kept); // perhaps another kernel thread's: its worker may have gone on elsewhere
 }
 

@@ -4,6 +4,7 @@
 // does to code that knows its kernel thread.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/time.h>
@@ -24,6 +25,7 @@
 #include "tests/unit/preempt/fixture.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/kernel_thread.hpp"
+#include "weft/preempt/tick_sources.hpp"
 #include "weft/preempt/ticks.hpp"
 #include "weft/runtime.hpp"
 #include "weft/sleep.hpp"
@@ -103,6 +105,49 @@ TEST_P(kernel_state, masks_and_alternate_stacks_stay_with_the_kernel_thread) {
     const auto [place, fresh] = stack_of.emplace(kernel_thread, alternate.ss_sp);
     wrong_stacks += place->second != alternate.ss_sp ? 1 : 0;
   });
+  EXPECT_EQ(wrong_stacks, 0);
+  EXPECT_EQ(wrong_masks, 0);
+}
+
+// A thread that waits in ppoll(2), which opens the signal that is blocked otherwise, with two ticks. If they
+// queue (the signal is a real-time one), then the handler of the second stands on that of the first, which
+// has not begun, and takes the thread to another kernel thread.
+TEST_P(kernel_state, ticks_that_wait_for_a_call_with_its_own_mask) {
+  if (GetParam() == preemption::own_kernel_thread)
+    GTEST_SKIP() << "stays on its kernel thread";
+  const int number = sched::signal_of_ticks.load_relaxed();
+  sigset_t ticks;
+  sigemptyset(&ticks);
+  sigaddset(&ticks, number);
+  std::mutex lock;
+  std::map<int, void*> stack_of;
+  std::atomic<int> moved{0}, wrong_stacks{0}, wrong_masks{0};
+  const auto wait = [&](int, int) {
+    this_thread::yield(); // without a worker it would stay on its kernel thread
+    sigset_t open;
+    ::pthread_sigmask(SIG_BLOCK, &ticks, &open); // nobody takes it away from here on
+    const int kernel_thread = os::this_kernel_thread_id();
+    preempt::send_tick(kernel_thread, number);
+    preempt::send_tick(kernel_thread, number);
+    const timespec a_moment{0, 100'000};
+    EXPECT_EQ(::ppoll(nullptr, 0, &a_moment, &open), 0);
+    sigset_t blocked;
+    stack_t alternate{};
+    ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+    ::sigaltstack(nullptr, &alternate);
+    const int now_on = os::this_kernel_thread_id();
+    ::pthread_sigmask(SIG_UNBLOCK, &ticks, nullptr);
+    moved += now_on != kernel_thread ? 1 : 0;
+    wrong_masks += sigismember(&blocked, number) != 0 ? 0 : 1;
+    const no_preemption still;
+    const std::scoped_lock held(lock);
+    const auto [place, fresh] = stack_of.emplace(now_on, alternate.ss_sp);
+    wrong_stacks += place->second != alternate.ss_sp ? 1 : 0;
+  };
+  constexpr int enough = 20;
+  for (int tries = 0; tries < 25 && moved < enough; ++tries)
+    stress(wait);
+  EXPECT_GT(moved, 0);
   EXPECT_EQ(wrong_stacks, 0);
   EXPECT_EQ(wrong_masks, 0);
 }

@@ -12,6 +12,8 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <map>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -20,6 +22,7 @@
 #include "tests/unit/preempt/fixture.hpp"
 #include "weft/mutex.hpp"
 #include "weft/os/clock.hpp"
+#include "weft/os/kernel_thread.hpp"
 #include "weft/preempt/tick_sources.hpp"
 #include "weft/runtime.hpp"
 #include "weft/thread.hpp"
@@ -58,6 +61,12 @@ class storm {
   storm& operator=(const storm&) = delete;
 
  private:
+  // The handler of one that comes before that of another has begun takes the thread to another kernel thread,
+  // where that one then begins.
+  static void send_ticks(std::int32_t id, unsigned count) {
+    while (count-- != 0)
+      preempt::send_tick(id, SIGURG);
+  }
   void blow() {
     sigset_t all;
     ::sigfillset(&all);
@@ -73,7 +82,7 @@ class storm {
         if (round % 4 == 0)
           ::syscall(SYS_tgkill, ::getpid(), id, SIGURG); // it may have ended
         else
-          preempt::send_tick(id, SIGURG);
+          send_ticks(id, 1 + round % 3);
       }
       ::usleep(50);
     }
@@ -81,6 +90,26 @@ class storm {
   }
   std::atomic<bool> over_{false};
   std::thread blows_;
+};
+
+// Each kernel thread has its own at all times: two that share one share what runs there.
+class alternate_stacks {
+ public:
+  void look() {
+    const no_preemption here;
+    stack_t now{};
+    ::sigaltstack(nullptr, &now);
+    const int kernel_thread = os::this_kernel_thread_id();
+    const std::scoped_lock held(lock_); // it may wait, and go on elsewhere
+    const auto [place, fresh] = stack_of_.emplace(kernel_thread, now.ss_sp);
+    wrong_ += place->second != now.ss_sp ? 1 : 0;
+  }
+  [[nodiscard]] int wrong() const { return wrong_; }
+
+ private:
+  mutex lock_;
+  std::map<int, void*> stack_of_;
+  int wrong_ = 0;
 };
 
 const std::vector<place> places = two_places_of_each(
@@ -123,6 +152,7 @@ class tick_storm : public ::testing::TestWithParam<place> {
     long by_mutex = 0, by_pthread_mutex = 0;
     std::atomic<long> rounds{0}, children{0};
     mutex ours;
+    alternate_stacks stacks;
     pthread_mutex_t theirs = PTHREAD_MUTEX_INITIALIZER;
     const bool plain = GetParam().kind == preemption::signal_yield;
     const std::int64_t end = os::now_ns() + length;
@@ -144,6 +174,7 @@ class tick_storm : public ::testing::TestWithParam<place> {
           }
           thread child([&children] { ++children; });
           child.join();
+          stacks.look();
           ++rounds;
         }
       });
@@ -154,6 +185,7 @@ class tick_storm : public ::testing::TestWithParam<place> {
     EXPECT_EQ(by_mutex, rounds);
     EXPECT_EQ(by_pthread_mutex, plain ? 0 : rounds.load());
     EXPECT_EQ(children, rounds);
+    EXPECT_EQ(stacks.wrong(), 0);
     runtime_.stop();
   }
 
