@@ -29,7 +29,13 @@ constinit base::integer_knob idle_spin{"WEFT_IDLE_SPIN",
                                        base::knob_scale::count,
                                        "microseconds that an idle worker searches before it sleeps; more "
                                        "while its sleeps are short"};
-const base::knob_list worker_idle_knobs{idle_spin};
+constinit base::integer_knob idle_rest{"WEFT_IDLE_REST",
+                                       200,
+                                       {0, 1'000'000'000},
+                                       base::knob_scale::count,
+                                       "microseconds at most that an idle worker leaves others' threads "
+                                       "alone after thefts that brought little; 0: never"};
+const base::knob_list worker_idle_knobs{idle_spin, idle_rest};
 
 // Weft's own spare kernel threads end after 5 s without work.
 constexpr deadline pauses_between_looks[] = {1'000'000'000, 6'000'000'000, 12'000'000'000};
@@ -37,20 +43,32 @@ constexpr deadline pauses_between_looks[] = {1'000'000'000, 6'000'000'000, 12'00
 } // namespace
 
 template <class Action>
-void worker::for_each_served_pool(Action action) noexcept {
+void worker::for_each_pool(served whose, Action action) noexcept {
+  const auto each_of = [&](const scheduler& s) {
+    for (const auto& p : s.pools()) {
+      if (whose == served::all || p->owned_by(*this))
+        action(*p);
+    }
+  };
   action(static_cast<pool&>(local));
-  for (const auto& p : main_scheduler->pools())
-    action(*p);
-  for (const lodger* l = activity.lodgers; l != nullptr; l = l->next) {
-    for (const auto& p : l->lent->pools())
-      action(*p);
-  }
+  each_of(*main_scheduler);
+  for (const lodger* l = activity.lodgers; l != nullptr; l = l->next)
+    each_of(*l->lent);
+}
+
+template <class Action>
+void worker::for_each_served_pool(Action action) noexcept {
+  for_each_pool(served::all, action);
+}
+
+bool worker::has_visible_work(served whose) noexcept {
+  bool found = false;
+  for_each_pool(whose, [&found](pool& p) { found = found || !p.empty(); });
+  return found;
 }
 
 bool worker::has_visible_work() noexcept {
-  bool found = false;
-  for_each_served_pool([&found](pool& p) { found = found || !p.empty(); });
-  return found;
+  return has_visible_work(served::all);
 }
 
 // After a while without work: what the caches hold beyond a small stock goes back to the system.
@@ -104,15 +122,32 @@ descriptor* worker::idle() noexcept {
   parking.spot.start_searching();
   note(trace::event::search, nullptr);
   const bool is_crowded = crowded();
+  const bool steals = owner_group.has_thieves() && !attention.any_relaxed(simulated) && on_idle == nullptr;
+  const deadline longest_rest = steals ? idle_rest.get() * 1000 : 0;
   deadline begin = os::now_ns();
+  deadline seen = begin;
   unsigned pause = 1;
   bool dozes = false;
+  bool is_called = false;
+  bool is_short = false; // one look, and no more
   // Who has slept its time looks once and sleeps again, so that a process whose sources have patience stays
   // idle.
   const auto wakes_up = [&dozes] {
     if (std::exchange(dozes, false))
       rest_of_monitor.rouse();
   };
+  const auto sleep = [&](deadline rest_for) {
+    dozes = rest_for != 0 ? rest(rest_for) : park();
+    if (!dozes)
+      rest_of_monitor.rouse();
+    is_called = !dozes;
+    is_short = dozes || parking.thefts.is_due();
+    begin = seen = os::now_ns();
+    parking.thefts.search_again(begin);
+    pause = 1;
+  };
+  if (const deadline r = parking.thefts.begin_search(begin, recording.counters.steals, longest_rest); r != 0)
+    sleep(r);
   for (;;) {
     std::uint32_t asked = attention.load_relaxed();
     if ((asked & simulated) != 0) [[unlikely]] {
@@ -135,9 +170,11 @@ descriptor* worker::idle() noexcept {
     if (descriptor* u = pick()) {
       wakes_up();
       found_work();
+      if (steals)
+        parking.thefts.found(seen);
       return u;
     }
-    const deadline now = os::now_ns();
+    const deadline now = seen = os::now_ns();
     int came = owner_group.expire_timers_of_all(now);
     recording.counters.timers_fired += static_cast<unsigned>(came);
     if (owner_group.source_count_.load(std::memory_order_relaxed) != 0)
@@ -150,18 +187,14 @@ descriptor* worker::idle() noexcept {
     }
     pause_search(pause);
     pause = std::min(pause * 2, longest_pause);
-    if ((!dozes && now < begin + parking.search.length(least_search)) || has_visible_work()) {
+    if ((!is_short && now < begin + parking.search.length(least_search)) || has_visible_work()) {
       wakes_up();
       // A long search is a guess: whoever else wants this CPU goes first.
       if (is_crowded || now > begin + least_search)
         ::sched_yield();
       continue;
     }
-    dozes = park();
-    if (!dozes)
-      rest_of_monitor.rouse();
-    begin = os::now_ns();
-    pause = 1;
+    sleep(is_called ? parking.thefts.called_in_vain(longest_rest) : 0);
   }
   wakes_up();
   found_work();
@@ -173,21 +206,43 @@ void worker::stand_still_no_more() noexcept {
   rest_of_monitor.rouse();
 }
 
-// True: it has slept its time, and nobody has called. The caller rouses the monitor, unless it parks again.
 bool worker::park() noexcept {
-  const auto each_pool = [this](auto action) { for_each_served_pool(action); };
+  return park(served::all, no_deadline);
+}
+
+// A push may have counted on the search that ends here. What comes back soon need not call for the kernel: a
+// thread that waits for the one that was stolen, for instance.
+bool worker::rest(deadline length) noexcept {
+  constexpr deadline soon = 3'000;
+  park::leave_search(parking.spot, [this](auto action) { for_each_served_pool(action); });
+  ++recording.counters.rests;
+  for (const deadline begin = os::now_ns(); os::now_ns() < begin + soon; arch::relax()) {
+    if (has_visible_work(served::own) || (attention.load_relaxed() & ~standing_attention) != 0) {
+      parking.spot.start_searching();
+      return false;
+    }
+  }
+  return park(served::own, os::now_ns() + length);
+}
+
+// True: it has slept its time, and nobody has called. The caller rouses the monitor, unless it parks again.
+bool worker::park(served whose, deadline longest) noexcept {
+  const auto each_pool = [this, whose](auto action) { for_each_pool(whose, action); };
   timing.sleeps_until.store_relaxed(
       no_deadline); // before (P2): whoever arms a timer from now on wakes us, or is seen below
   park::enter_park(parking.spot, each_pool); // (P1), (P2)
   bool watched = false;
   bool is_over = false;
-  const bool stay = has_visible_work() || (attention.load_relaxed() & ~standing_attention) != 0;
+  const bool rests = whose == served::own;
+  const bool stay = has_visible_work(whose) || (attention.load_relaxed() & ~standing_attention) != 0;
   if (!stay) {
     ++recording.counters.parks;
     note(trace::event::park, nullptr);
-    deadline until = owner_group.sleep_until(*this);
+    deadline until = std::min(owner_group.sleep_until(*this), longest);
     const deadline asleep = os::now_ns();
-    if (!caches.trimmed) {
+    if (rests) {
+      // Not for long.
+    } else if (!caches.trimmed) {
       until = std::min(until, asleep + trim_after);
     } else if (until == no_deadline && standstill_looks < std::size(pauses_between_looks)) {
       if (standstill::look()) // kernel threads without work end by and by
@@ -197,9 +252,10 @@ bool worker::park() noexcept {
     watched = sleep_parked(until);
     parking.stillness.end(); // what follows may wait for locks
     note(trace::event::unpark, nullptr);
-    parking.search.slept(os::now_ns() - asleep, idle_spin.get() * 1000);
+    if (!rests)
+      parking.search.slept(os::now_ns() - asleep, idle_spin.get() * 1000);
     is_over = !parking.spot.is_notified() && os::now_ns() >= until;
-    if (!caches.trimmed && is_over)
+    if (!rests && !caches.trimmed && is_over)
       give_memory_back();
   }
   timing.sleeps_until.store_relaxed(0);

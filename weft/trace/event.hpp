@@ -83,6 +83,7 @@ struct counters {
   counter steals;
   counter steal_attempts;
   counter parks;
+  counter rests; // after thefts that brought little: park/thief_rest.hpp
   counter polls;
   counter timers_fired;
   counter migrations;
@@ -99,6 +100,7 @@ struct counters {
     action("steals", all.steals);
     action("steal_attempts", all.steal_attempts);
     action("parks", all.parks);
+    action("rests", all.rests);
     action("polls", all.polls);
     action("timers_fired", all.timers_fired);
     action("migrations", all.migrations);
@@ -112,6 +114,7 @@ struct counters {
     steals += other.steals;
     steal_attempts += other.steal_attempts;
     parks += other.parks;
+    rests += other.rests;
     polls += other.polls;
     timers_fired += other.timers_fired;
     migrations += other.migrations;

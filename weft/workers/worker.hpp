@@ -231,12 +231,20 @@ struct alignas(64) worker : worker_face {
   descriptor* next_to_call() noexcept;
   descriptor* idle() noexcept;
   void pause_search(unsigned length) const noexcept;
+  // Which pools a worker looks at, and is called for.
+  enum class served : std::uint8_t { all, own };
   // Sleeps until called, a timer, or a source out of patience. True: the time is over, and nobody has called;
   // the caller rouses the monitor then, unless it parks again.
   bool park() noexcept;
+  // The same, at most so long, and is not called for what stands in others' pools.
+  bool rest(deadline length) noexcept;
+  bool park(served whose, deadline longest) noexcept;
+  [[nodiscard]] bool has_visible_work(served whose) noexcept;
   // Sleeps until called or `until`; true if that was in the group's event source, which then has the watch.
   bool sleep_parked(deadline until) noexcept;
   void found_work() noexcept;
+  template <class Action>
+  void for_each_pool(served whose, Action action) noexcept;
   template <class Action>
   void for_each_served_pool(Action action) noexcept;
   void put_off(descriptor& u) noexcept;

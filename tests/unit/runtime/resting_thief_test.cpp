@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// A worker that rests after thefts that brought little is called for what is its own. Run with rests of
+// minutes too (WEFT_IDLE_REST), which the test does not wait for.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+#include "weft/os/clock.hpp"
+#include "weft/pool.hpp"
+#include "weft/sched/default_group.hpp"
+#include "weft/thread.hpp"
+#include "weft/workers/group.hpp"
+#include "weft/workers/worker.hpp"
+
+namespace weft {
+namespace {
+
+void compute(std::int64_t ns) {
+  for (const std::int64_t end = os::now_ns() + ns; os::now_ns() < end;) {
+  }
+}
+
+// The other of two workers, once it rests: it gets short threads to steal until then.
+sched::worker& make_the_other_rest(worker_group& g) {
+  for (;;) {
+    thread child([] {});
+    compute(2'000);
+    child.join(); // SWITCH: may go on on the other worker
+    sched::worker& other = g.member(g.member(0).is_here() ? 1 : 0);
+    if (other.recording.counters.rests != 0 && other.parking.spot.load() == park::idle_state::parked)
+      return other;
+  }
+}
+
+class resting_thief : public ::testing::Test {
+ protected:
+  template <class F>
+  void in_a_thread_of_two_workers(F f) {
+    group_options two;
+    two.workers = 2;
+    worker_group g(std::move(two));
+    thread_attributes there;
+    there.pool = &g.next_pool();
+    thread(there, [&] { f(g); }).join();
+  } // and a worker that rests ends at once
+};
+
+TEST_F(resting_thief, is_called_for_a_thread_of_its_own) {
+  in_a_thread_of_two_workers([](worker_group& g) {
+    sched::worker& other = make_the_other_rest(g);
+    thread_attributes its_own;
+    its_own.pool = other.main_pool.load_acquire();
+    std::atomic<bool> has_run{false};
+    thread called(its_own, [&] { has_run = true; });
+    while (!has_run) { // and this worker looks at nothing
+    }
+    called.join();
+  });
+}
+
+TEST_F(resting_thief, is_called_from_a_foreign_kernel_thread) {
+  in_a_thread_of_two_workers([](worker_group& g) {
+    sched::worker& other = make_the_other_rest(g);
+    thread_attributes its_own;
+    its_own.pool = other.main_pool.load_acquire();
+    std::atomic<bool> has_run{false};
+    std::thread foreign([&] { thread(its_own, [&] { has_run = true; }).join(); });
+    while (!has_run) {
+    }
+    foreign.join();
+  });
+}
+
+TEST_F(resting_thief, ends_with_its_group) {
+  in_a_thread_of_two_workers([](worker_group& g) { make_the_other_rest(g); });
+}
+
+} // namespace
+} // namespace weft
