@@ -57,8 +57,7 @@ void choose_pages(bool huge) {
 class units {
  public:
   units(ABT_pool pool, const step& s, std::size_t n) : pool_(pool), step_(s), threads_(n), stacks_(n) {
-    ABT_thread_attr_create(&attr_);
-    ABT_thread_attr_set_stacksize(attr_, stack_size);
+    ABT_thread_attr_create(&attr_); // with the library's own size of stack, unless it is given the stack
     // Fails in a build without migration, where no unit has it.
     ABT_thread_attr_set_migratable(attr_, s.migratable ? ABT_TRUE : ABT_FALSE);
   }

@@ -102,15 +102,49 @@ template <class Make>
   return ABT_SUCCESS;
 }
 
+// A plain one in such a pool. `stays`: it may not migrate.
+[[gnu::always_inline]] inline int create_plain_elsewhere(ABT_pool handle, void (*function)(void*),
+                                                         void* argument, bool stays, ABT_thread* out) {
+  return create_elsewhere(handle, out, [&](pool& p) -> descriptor* {
+    if (current().stack_trait != 0 || p.default_technique() != weft::technique_id::automatic)
+      return nullptr;
+    descriptor* const u = fast::make_thread_for(p, function, argument);
+    if (stays && u != nullptr)
+      forbid_migration(*u);
+    return u;
+  });
+}
+
 [[gnu::noinline]] int create_thread_elsewhere(ABT_pool handle, void (*function)(void*), void* argument,
                                               ABT_thread* out) {
-  const int code = create_elsewhere(handle, out, [&](pool& p) {
-    return current().stack_trait == 0 && p.default_technique() == weft::technique_id::automatic
-               ? fast::make_thread_for(p, function, argument)
-               : nullptr;
-  });
+  const int code = create_plain_elsewhere(handle, function, argument, false, out);
   return code != go_slowly ? code
                            : create_thread_slowly(handle, function, argument, ABT_THREAD_ATTR_NULL, out);
+}
+
+// Whether a unit with these attributes is as one without, but that it may not migrate perhaps.
+[[gnu::always_inline]] inline bool are_plain(const thread_attr& a) noexcept {
+  if (a.stack != nullptr || a.callback != nullptr || a.technique != ABTX_TECHNIQUE_DEFAULT ||
+      a.preemption != ABTX_PREEMPTION_COOPERATIVE)
+    return false;
+  const settings& now = current();
+  return now.stack_trait == 0 && (a.stack_size == 0 || a.stack_size == now.default_stack_size);
+}
+
+[[gnu::noinline]] int create_with_attributes(ABT_pool pool, void (*function)(void*), void* argument,
+                                             ABT_thread_attr attr, ABT_thread* out) {
+  const thread_attr* const a = checked<thread_attr>(attr);
+  if (a == nullptr || !are_plain(*a))
+    return create_thread_slowly(pool, function, argument, attr, out);
+  if (descriptor* u =
+          fast::make_thread(door::here(), reinterpret_cast<weft::pool*>(pool), function, argument)) {
+    if (!a->migratable)
+      forbid_migration(*u);
+    name_or_detach(*u, out);
+    return ABT_SUCCESS;
+  }
+  const int code = create_plain_elsewhere(pool, function, argument, !a->migratable, out);
+  return code != go_slowly ? code : create_thread_slowly(pool, function, argument, attr, out);
 }
 
 [[gnu::noinline]] int create_task_slowly(ABT_pool pool, void (*function)(void*), void* argument,
@@ -352,7 +386,11 @@ bool revive_quickly(ABT_pool handle, void (*function)(void*), void* argument, AB
   const bool is_thread = u.operations == &ult_operations;
   if (!is_thread && u.operations != &tasklet_operations)
     return false;
-  return fast::renew(door::here(), reinterpret_cast<weft::pool*>(handle), u, is_thread, function, argument);
+  unit_info* const more = closure_of(u).more.load(std::memory_order_relaxed);
+  if (!fast::renew(door::here(), reinterpret_cast<weft::pool*>(handle), u, is_thread, function, argument))
+    return false;
+  closure_of(u).more.store(more, std::memory_order_relaxed); // null, or only_stays()
+  return true;
 }
 
 int revive(ABT_pool handle, void (*function)(void*), void* argument, ABT_thread thread, int code) {
@@ -383,7 +421,7 @@ int ABT_thread_create(ABT_pool pool, void (*function)(void*), void* arg, ABT_thr
     }
     return create_thread_elsewhere(pool, function, arg, out);
   }
-  return create_thread_slowly(pool, function, arg, attr, out);
+  return create_with_attributes(pool, function, arg, attr, out);
 }
 
 int ABT_thread_create_to(ABT_pool pool, void (*function)(void*), void* arg, ABT_thread_attr attr,

@@ -134,7 +134,7 @@ void tool_reason::set(ABT_sync_event_type type, const void* object) noexcept {
   descriptor* self = unit_here();
   if (listener_for(told_with_reason) == nullptr || self == nullptr || !is_ours(*self)) // else nobody asks
     return;
-  unit_info* info = closure_of(*self).more.load(std::memory_order_acquire); // as in info_if_any()
+  unit_info* info = info_in(*self);
   try {
     if (info == nullptr)
       info = &info_of(*self);

@@ -75,7 +75,7 @@ owner_of_info new_info() {
 
 void drop_info(descriptor& u) noexcept {
   unit_info* info = closure_of(u).more.exchange(nullptr, std::memory_order_acq_rel);
-  if (info == nullptr)
+  if (info == nullptr || info == only_stays())
     return;
   if (!info->values.empty())
     info->values.run_destructors();
@@ -94,14 +94,14 @@ void drop_info(descriptor& u) noexcept {
   info.values.run_destructors();
 }
 
-[[gnu::noinline]] void end_with_info(descriptor& u, unit_info& info) noexcept {
-  if (u.join.is_detached())
-    info.values.run_destructors(); // where they may still wait
+[[gnu::noinline]] void end_with_info(descriptor& u, unit_info* info) noexcept {
+  if (info != only_stays() && u.join.is_detached())
+    info->values.run_destructors(); // where they may still wait
 }
 
 [[gnu::always_inline]] inline void settle(descriptor& u) noexcept {
   if (unit_info* info = closure_of(u).more.load(std::memory_order_acquire)) [[unlikely]]
-    end_with_info(u, *info);
+    end_with_info(u, info);
   count_end(u);
 }
 
@@ -141,8 +141,11 @@ void discard(descriptor& u) {
 
 void apply_attributes(descriptor& u, const thread_attr& a) {
   const bool preemptible = a.preemption != ABTX_PREEMPTION_COOPERATIVE && !is_tasklet(u);
-  if (a.migratable && a.callback == nullptr && a.stack == nullptr && !preemptible)
+  if (a.callback == nullptr && a.stack == nullptr && !preemptible) {
+    if (!a.migratable)
+      forbid_migration(u);
     return;
+  }
   unit_info& info = info_of(u);
   info.preemption = preemptible ? a.preemption : ABTX_PREEMPTION_COOPERATIVE;
   info.migratable = a.migratable;
@@ -218,7 +221,7 @@ void run_preemptible(descriptor& u) {
   const closure& c = closure_of(u);
   c.function(c.argument);
   if (unit_info* info = c.more.load(std::memory_order_acquire)) // the user's destructors, in user mode
-    end_with_info(u, *info);
+    end_with_info(u, info);
   door::prepare_end_of_preemptible(u); // it may migrate meanwhile: no pool may have let it go
   count_end(u);
 }
@@ -248,9 +251,11 @@ unit_info& info_of(descriptor& u) {
     throw failure{ABT_ERR_INV_THREAD};
   std::atomic<unit_info*>& slot = closure_of(u).more;
   unit_info* info = slot.load(std::memory_order_acquire);
-  if (info != nullptr)
+  const bool stays = info == only_stays();
+  if (info != nullptr && !stays)
     return *info;
   owner_of_info fresh = new_info();
+  fresh->migratable = !stays;
   door::mark_fronted(u); // first
   // release: publishes it to info_if_any(); another thread may be faster
   if (slot.compare_exchange_strong(info, fresh.get(), std::memory_order_acq_rel, std::memory_order_acquire))
@@ -407,6 +412,8 @@ ABT_thread_state state_of(const descriptor& u) noexcept {
 
 bool may_migrate(const descriptor& u) noexcept {
   if (is_primary(u) || u.operations == &loop_operations)
+    return false;
+  if (is_ours(u) && closure_of(u).more.load(std::memory_order_acquire) == only_stays())
     return false;
   const unit_info* info = info_if_any(u);
   return info == nullptr || info->migratable;

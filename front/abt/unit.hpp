@@ -103,10 +103,23 @@ inline bool is_ours(const descriptor& u) noexcept {
       reinterpret_cast<std::uintptr_t>(o) - reinterpret_cast<std::uintptr_t>(operations_of_units.data());
   return offset < sizeof operations_of_units || (door::is_fronted(u) && o != &freed_operations);
 }
+// Stands in the place of an info that would say no more than that the unit may not migrate: such a unit has
+// none, and is a plain one to the fast paths.
+inline unit_info* only_stays() noexcept {
+  return reinterpret_cast<unit_info*>(std::uintptr_t{1});
+}
+// Of a unit of the C API; null: it never needed one. acquire: pairs with the release in info_of().
+inline unit_info* info_in(const descriptor& u) noexcept {
+  unit_info* const info = closure_of(u).more.load(std::memory_order_acquire);
+  return info != only_stays() ? info : nullptr;
+}
+// A new unit without an info, that nobody else knows yet, may not migrate.
+inline void forbid_migration(descriptor& u) noexcept {
+  closure_of(u).more.store(only_stays(), std::memory_order_relaxed);
+}
 // Null: it never needed one, or is no unit of the C API, as a weft::thread.
-// acquire: pairs with the release in info_of().
 inline unit_info* info_if_any(const descriptor& u) noexcept {
-  return is_ours(u) ? closure_of(u).more.load(std::memory_order_acquire) : nullptr;
+  return is_ours(u) ? info_in(u) : nullptr;
 }
 // Errors: std::bad_alloc; failure{ABT_ERR_INV_THREAD} for no unit of the C API.
 unit_info& info_of(descriptor& u);

@@ -199,6 +199,118 @@ TEST(ABT_thread_attr_set_migratable, is_what_threads_get) {
   }
 }
 
+bool may_migrate(ABT_thread t) {
+  ABT_bool flag = -1;
+  EXPECT_OK(ABT_thread_is_migratable(t, &flag));
+  return flag == ABT_TRUE;
+}
+
+void expect_to_stay(ABT_thread t, const streams& es) {
+  EXPECT_FALSE(may_migrate(t));
+  EXPECT_ABT(ABT_ERR_INV_THREAD, ABT_thread_migrate(t));
+  EXPECT_ABT(ABT_ERR_INV_THREAD, ABT_thread_migrate_to_pool(t, es.pool(0)));
+  EXPECT_ABT(ABT_ERR_INV_THREAD, ABT_thread_migrate_to_xstream(t, es[0]));
+}
+
+TEST(ABT_thread_attr_set_migratable, forbids_requests_in_pools_of_all_kinds) {
+  const runtime rt;
+  const streams es(1);
+  const attributes attr;
+  EXPECT_OK(ABT_thread_attr_set_migratable(attr, ABT_FALSE));
+  int ran = 0;
+  body f = [&ran] { ++ran; };
+  ABT_thread t = new_thread(self_pool(), f, attr);
+  expect_to_stay(t, es);
+  EXPECT_OK(ABT_thread_free(&t));
+  const own_pool fifo;
+  user_pool users;
+  for (const ABT_pool pool : {static_cast<ABT_pool>(fifo), static_cast<ABT_pool>(users)}) {
+    t = new_thread(pool, f, attr);
+    expect_to_stay(t, es);
+    ABT_thread popped = ABT_THREAD_NULL;
+    EXPECT_OK(ABT_pool_pop_thread(pool, &popped));
+    EXPECT_EQ(popped, t);
+    EXPECT_OK(ABT_self_schedule(popped, ABT_POOL_NULL));
+    EXPECT_OK(ABT_thread_free(&t));
+  }
+  EXPECT_EQ(ran, 3);
+  EXPECT_EQ(users.units(), 0);
+}
+
+// What comes later must not lose it.
+TEST(ABT_thread_attr_set_migratable, stays_with_the_thread_whatever_else_it_gets) {
+  const runtime rt;
+  const attributes attr;
+  EXPECT_OK(ABT_thread_attr_set_migratable(attr, ABT_FALSE));
+  ABT_key key = ABT_KEY_NULL;
+  ASSERT_OK(ABT_key_create([](void* p) { ++*static_cast<int*>(p); }, &key));
+  int destroyed = 0;
+  body sets = [&] { EXPECT_OK(ABT_key_set(key, &destroyed)); };
+  body nothing = [] {};
+  ABT_thread t = new_thread(self_pool(), nothing, attr);
+  EXPECT_FALSE(may_migrate(t));
+  EXPECT_OK(ABT_thread_join(t));
+  ASSERT_OK(ABT_thread_revive(self_pool(), run_function, &nothing, &t));
+  EXPECT_FALSE(may_migrate(t)) << "revived";
+  EXPECT_OK(ABT_thread_join(t));
+  ASSERT_OK(ABT_thread_revive(self_pool(), run_function, &sets, &t));
+  EXPECT_OK(ABT_thread_join(t));
+  EXPECT_FALSE(may_migrate(t)) << "with a value";
+  ABT_thread_attr of_thread = ABT_THREAD_ATTR_NULL;
+  ASSERT_OK(ABT_thread_get_attr(t, &of_thread));
+  EXPECT_OK(ABT_thread_attr_set_stack(of_thread, nullptr, 0));
+  ABT_thread other = new_thread(self_pool(), nothing, of_thread);
+  EXPECT_FALSE(may_migrate(other)) << "with the attributes of one that has a value";
+  EXPECT_OK(ABT_thread_free(&other));
+  EXPECT_OK(ABT_thread_attr_free(&of_thread));
+  ASSERT_OK(ABT_thread_revive(self_pool(), run_function, &nothing, &t));
+  EXPECT_OK(ABT_thread_set_migratable(t, ABT_TRUE));
+  EXPECT_TRUE(may_migrate(t));
+  EXPECT_OK(ABT_thread_free(&t));
+  EXPECT_EQ(destroyed, 1);
+  EXPECT_OK(ABT_key_free(&key));
+}
+
+TEST(ABT_thread_attr_set_migratable, is_told_of_a_thread_that_nothing_else_is_known_of) {
+  const runtime rt;
+  const attributes attr;
+  EXPECT_OK(ABT_thread_attr_set_migratable(attr, ABT_FALSE));
+  body nothing = [] {};
+  ABT_thread t = new_thread(self_pool(), nothing, attr);
+  ABT_thread_attr of_thread = ABT_THREAD_ATTR_NULL;
+  ASSERT_OK(ABT_thread_get_attr(t, &of_thread));
+  ABT_thread other = new_thread(self_pool(), nothing, of_thread);
+  EXPECT_FALSE(may_migrate(other));
+  EXPECT_OK(ABT_thread_free(&other));
+  EXPECT_OK(ABT_thread_attr_free(&of_thread));
+  EXPECT_OK(ABT_thread_set_migratable(t, ABT_TRUE));
+  EXPECT_TRUE(may_migrate(t));
+  EXPECT_OK(ABT_thread_set_migratable(t, ABT_FALSE));
+  EXPECT_FALSE(may_migrate(t));
+  EXPECT_OK(ABT_thread_free(&t));
+}
+
+TEST(ABT_thread_attr_set_migratable, goes_with_a_thread_without_a_name) {
+  const runtime rt;
+  const attributes attr;
+  EXPECT_OK(ABT_thread_attr_set_migratable(attr, ABT_FALSE));
+  body nothing = [] {};
+  ABT_bool in_it = ABT_TRUE;
+  bool ran = false;
+  body asks = [&] {
+    ABT_thread self = ABT_THREAD_NULL;
+    EXPECT_OK(ABT_self_get_thread(&self));
+    EXPECT_OK(ABT_thread_is_migratable(self, &in_it));
+    ran = true;
+  };
+  ASSERT_OK(ABT_thread_create(self_pool(), run_function, &asks, attr, nullptr));
+  yield_until([&] { return ran; });
+  EXPECT_EQ(in_it, ABT_FALSE);
+  ABT_thread t = new_thread(self_pool(), nothing); // may have its descriptor
+  EXPECT_TRUE(may_migrate(t));
+  EXPECT_OK(ABT_thread_free(&t));
+}
+
 TEST(ABT_thread_attr_set_migratable, refuses_null_attr) {
   const runtime rt;
   for (const ABT_thread_attr null : null_attrs)
