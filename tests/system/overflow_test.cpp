@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstring>
+#include <vector>
 
 #include "tests/system/scenario.hpp"
+#include "weft/trace.hpp"
 #include "weft/weft.hpp"
 
 namespace {
@@ -71,6 +74,35 @@ WEFT_SCENARIO(overflow_slight) {
   weft::thread({.stack_size = 16 << 10, .name = "glutton"}, [] { slightly_greedy_function(); }).join();
   return 0;
 }
+[[gnu::noinline]] void greedy_and_back() {
+  volatile char here = 1;
+  devour(&here, depth_for(weft::this_thread::stack_left() + 1500));
+}
+// Threads one after the other, each on the stack of the one before; one of them overruns it.
+WEFT_SCENARIO(overflow_before_another) {
+  constexpr int count = 100;
+  const bool modest = weft::tests::scenario_argument() == "modest";
+  int ran = 0;
+  bool overrun = false;
+  std::vector<weft::thread> threads;
+  for (int i = 0; i < count; ++i) {
+    threads.emplace_back([&] {
+      if (overrun)
+        std::fputs("another one ran\n", stderr);
+      if (++ran == count / 2 && !modest) {
+        greedy_and_back();
+        overrun = true;
+      }
+    });
+  }
+  weft::this_thread::yield();
+  const auto handed_on = weft::trace::total().handed_on;
+  for (auto& t : threads)
+    t.join();
+  weft::tests::require(ran == count, "all have run");
+  weft::tests::require(handed_on >= count / 2 || !weft::arch::has_marks, "they have shared one stack");
+  return 0;
+}
 WEFT_SCENARIO(null_dereference) {
   weft::thread({.stack_size = 0, .name = "careless"}, [] {
     volatile int* volatile nowhere = nullptr;
@@ -106,6 +138,19 @@ TEST(overflow, with_a_canary) {
       {.environment = {{"WEFT_GUARD", "canary"}, {"WEFT_STACK_RESERVE", "0"}}, .argument = ""});
   EXPECT_EQ(result.signal, SIGABRT) << result.describe();
   expect_named(result);
+}
+
+TEST(overflow, with_a_canary_and_the_stack_is_the_next_ones) {
+  weft::tests::scenario_settings settings{
+      .environment = {{"WEFT_GUARD", "canary"}, {"WEFT_STACK_RESERVE", "0"}, {"WEFT_WORKERS", "1"}},
+      .argument = "modest"};
+  const auto modest = weft::tests::run("overflow_before_another", settings);
+  EXPECT_EQ(modest.exit_code, 0) << modest.describe();
+  settings.argument = "greedy";
+  const auto greedy = weft::tests::run("overflow_before_another", settings);
+  EXPECT_EQ(greedy.signal, SIGABRT) << greedy.describe();
+  EXPECT_TRUE(greedy.contains("canary")) << greedy.describe();
+  EXPECT_FALSE(greedy.contains("another one ran")) << greedy.describe();
 }
 
 TEST(overflow, a_null_dereference_is_none) {

@@ -13,6 +13,8 @@
 #include "weft/carrier/runtime_section.hpp"
 #include "weft/memory/guard.hpp"
 #include "weft/memory/overflow.hpp"
+#include "weft/memory/watermark.hpp"
+#include "weft/memory/wipe.hpp"
 #include "weft/sched/calls_units.hpp"
 #include "weft/sched/direct.hpp"
 #include "weft/sched/join.hpp"
@@ -141,7 +143,7 @@ void complete(worker& w, descriptor& u) noexcept {
 }
 
 // Whether `next`, which has not started, may have the stack that another thread has just been done with.
-bool takes_any_stack(const descriptor& next) noexcept {
+[[gnu::always_inline]] inline bool takes_any_stack(const descriptor& next) noexcept {
   return next.is_plain() && !unit::has_stack_at_creation(next.technique());
 }
 
@@ -189,11 +191,53 @@ void worker_for_techniques::end_thread() noexcept {
 
 namespace {
 
+[[gnu::always_inline]] inline void start_on(worker& w, memory::stack_record& stack,
+                                            descriptor& next) noexcept {
+  ++w.recording.counters.handed_on;
+  stack.owner = &next;
+  next.stack = &stack;
+  next.state.start_running();
+  w.current = &next;
+}
+
+// Whether the stack of `u` may go to the next thread once it was looked at: for canaries, not for marks and
+// not to wipe it.
+bool may_hand_on_watched(const worker& w, const descriptor& u) noexcept {
+  return ends_unnoticed(w, u) && u.stack->size_class == 0 && !memory::watermark_enabled() &&
+         !memory::wipe_enabled();
+}
+
+descriptor& hand_watched_stack_on(worker& w, descriptor& u) noexcept {
+  memory::stack_record& stack = *u.stack;
+  memory::verify_canary(stack); // before others see the end: the message has the name
+  u.stack = nullptr;
+  complete(w, u); // GONE: u
+  descriptor* const next = w.handed == nullptr ? w.pick_quickly() : nullptr;
+  if (next == nullptr || next->has_started() || !takes_any_stack(*next)) {
+    const std::uint8_t flags = std::exchange(stack.flags, std::uint8_t{0}); // it is not looked at again
+    w.caches.stacks.free_default(&stack);
+    stack.flags = flags;
+    continue_with(w, next);
+  }
+  start_on(w, stack, *next);
+  return *next;
+}
+
+// The end of `u`, and the next thread on its stack up to its own end, if that is one that may have it. A
+// function of its own, so that the usual way keeps its registers.
+[[gnu::noinline]] WEFT_CALLS_UNITS void end_and_run_next_watched(worker& w, descriptor& u) {
+  if (!may_hand_on_watched(w, u))
+    end_before_join(w, u);
+  thread_technique::run(hand_watched_stack_on(w, u)); // SWITCH: may move
+}
+
+bool may_hand_on(const worker& w, const descriptor& u) noexcept {
+  return ends_unnoticed(w, u) && w.caches.stacks.may_hand_on(*u.stack);
+}
+
 // Publishes the end of `u`, whose stack goes to the next thread if that is one that may have it. Does not
 // come back otherwise.
 descriptor& hand_stack_on(worker& w, descriptor& u) noexcept {
-  if (!ends_unnoticed(w, u) || !w.caches.stacks.may_hand_on(*u.stack))
-    end_before_join(w, u);
   memory::stack_record* const mine = std::exchange(u.stack, nullptr);
   w.caches.stacks.free_default(mine); // first: who sees the end may count stacks
   complete(w, u);                     // GONE: u
@@ -202,11 +246,7 @@ descriptor& hand_stack_on(worker& w, descriptor& u) noexcept {
     continue_with(w, next);
   memory::stack_record* const stack = w.caches.stacks.allocate();
   WEFT_ASSERT(stack == mine, "the stack that was freed last is the first to be taken");
-  ++w.recording.counters.handed_on;
-  stack->owner = next;
-  next->stack = stack;
-  next->state.start_running();
-  w.current = next;
+  start_on(w, *stack, *next);
   return *next;
 }
 
@@ -220,6 +260,10 @@ WEFT_CALLS_UNITS void worker_for_techniques::end_returned() {
       end_for(w, u, *waiter);
     if constexpr (!arch::has_marks)
       end_before_join(w, u);
+    if (!may_hand_on(w, u)) [[unlikely]] {
+      end_and_run_next_watched(w, u); // SWITCH: may move
+      continue;
+    }
     descriptor& next = hand_stack_on(w, u);
     thread_technique::run(next); // SWITCH: may move
   }
