@@ -305,7 +305,12 @@ bool create_to_quickly(ABT_pool handle, void (*function)(void*), void* argument,
     return false;
   name_or_detach(*u, out);
   door::mark_taken(*u);
-  switch_to_new(*u, ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO); // GONE: u, if it is unnamed
+  // A list that is its owner's is of no pool that asks where a push comes from, or puts new units first.
+  if (self.own_pool.is(w.listed)) [[likely]] {
+    door::yield_to_taken(*u); // GONE: u, if it is unnamed
+  } else {
+    switch_to_new(*u, ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO);
+  }
   return true;
 }
 

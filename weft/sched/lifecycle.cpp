@@ -52,7 +52,8 @@ void leave_now(worker& w, descriptor& self, arch::arrival_function then, void* a
   if (before == unit::join_word::detached) {
     if (u.operations->discard != nullptr)
       u.operations->discard(u);
-    release_kept_stack(u);
+    if (u.stack != nullptr) [[unlikely]]
+      release_kept_stack(u);
     free_unit(w, u);
   } else if ((before & 1) != 0) {
     reinterpret_cast<unit::joiner*>(before - unit::join_word::object_tag)->on_end();
