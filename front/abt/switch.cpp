@@ -277,13 +277,14 @@ int ABT_self_resume_exit_to(ABT_thread handle) {
 
 int ABT_self_schedule(ABT_thread handle, ABT_pool pool_handle) {
   const weft::door::runtime_section in_runtime;
-  const int code = require_ult();
-  if (code != ABT_SUCCESS)
-    return code;
+  if (stream_here() == nullptr)
+    return ABT_ERR_INV_XSTREAM;
+  if (who() != caller::thread)
+    return ABT_ERR_INV_THREAD;
   descriptor* u = checked_unit(handle);
   if (u == nullptr)
     u = foreign_unit(handle);
-  if (u == nullptr || u == unit_here())
+  if (u == nullptr || u == &door::unit_here())
     return ABT_ERR_INV_THREAD;
   return guarded([&] {
     if (!is_null(pool_handle) && is_ours(*u)) {

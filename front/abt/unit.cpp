@@ -73,12 +73,8 @@ owner_of_info new_info() {
   }
 }
 
-void drop_info(descriptor& u) noexcept {
-  unit_info* info = closure_of(u).more.exchange(nullptr, std::memory_order_acq_rel);
-  if (info == nullptr || info == only_stays())
-    return;
-  if (!info->values.empty())
-    info->values.run_destructors();
+// Of one without values. `info` is no longer that of `u`.
+void give_up_info(descriptor& u, unit_info* info) noexcept {
   if (!is_null(info->unit)) {
     if (pool* p = pool_of(u))
       p->drop_name(info->unit);
@@ -86,6 +82,15 @@ void drop_info(descriptor& u) noexcept {
   if (info->migration_target != nullptr)
     forget_name_in(*info->migration_target, info->unit_there);
   free_info(info);
+}
+
+void drop_info(descriptor& u) noexcept {
+  unit_info* info = closure_of(u).more.exchange(nullptr, std::memory_order_acq_rel);
+  if (info == nullptr || info == only_stays())
+    return;
+  if (!info->values.empty())
+    info->values.run_destructors();
+  give_up_info(u, info);
 }
 
 // Who frees a unit runs the user's code for it.
@@ -210,10 +215,24 @@ std::uint64_t traits_for(const creation& c, const pool& own_pool) {
   return door::thread_form{size, supplied, technique_for(c, own_pool)}.traits();
 }
 
+// info_of() for a new unit that nobody else knows. Errors: std::bad_alloc.
+unit_info& info_of_new(descriptor& u) {
+  std::atomic<unit_info*>& slot = closure_of(u).more;
+  unit_info* const known = slot.load(std::memory_order_relaxed);
+  if (known != nullptr && known != only_stays())
+    return *known;
+  unit_info* const fresh = new_info().release();
+  fresh->migratable = known == nullptr;
+  door::mark_fronted(u);
+  slot.store(fresh,
+             std::memory_order_relaxed); // whoever gets the unit gets it by a push, or from its creator
+  return *fresh;
+}
+
 void give_name(descriptor& u, pool& own_pool) {
   if (!own_pool.names_units())
     return;
-  unit_info& info = info_of(u);
+  unit_info& info = info_of_new(u);
   info.unit = own_pool.name_unit(u);
 }
 
@@ -348,9 +367,13 @@ void free_ended_unit(descriptor& u) noexcept {
   tell_tool(u, ABT_TOOL_EVENT_THREAD_FREE);
   door::release_stack(u);
   if (unit_info* info = info_if_any(u)) [[unlikely]] {
-    if (!info->values.empty())
+    if (info->values.empty()) {
+      closure_of(u).more.store(nullptr, std::memory_order_relaxed); // nobody else knows the unit
+      give_up_info(u, info);
+    } else {
       run_destructors_in_user_mode(*info);
-    drop_info(u);
+      drop_info(u);
+    }
   }
   door::free_unit(u, freed_operations);
 }

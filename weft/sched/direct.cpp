@@ -83,27 +83,44 @@ void suspend_until_taken() {
   act_on_requests();
 }
 
+namespace {
+
 // The loop that this worker's units leave to is the caller's frame meanwhile.
+[[gnu::always_inline]] inline void run_in_place_of_loop(worker& w, descriptor& first) {
+  descriptor& self = *w.current;
+  arch::context mine{};
+  mine.fiber = self.context.fiber;
+  arch::context* outer = std::exchange(w.loop, &mine);
+  ++w.nesting;
+  w.run(first);
+  while (descriptor* u = std::exchange(w.handed, nullptr))
+    w.run(*u);
+  --w.nesting;
+  w.loop = outer;
+  w.current = &self;
+}
+
+// Under a scheduler of the user's there are no fast paths, and nobody calls it while he handles an exception.
+[[gnu::noinline]] void run_child_with_care(worker& w, descriptor& first) {
+  const exceptions_kept kept(w);
+  std::optional<fast_paths_off> slow;
+  if (w.fifo != nullptr || w.deque != nullptr || w.shared != nullptr)
+    slow.emplace(w);
+  run_in_place_of_loop(w, first);
+}
+
+} // namespace
+
 void run_child(descriptor& first) {
   const runtime_section in;
   worker& w = here();
-  descriptor& self = *w.current;
-  {
-    const exceptions_kept kept(w);
-    arch::context mine{};
-    mine.fiber = self.context.fiber;
-    arch::context* outer = std::exchange(w.loop, &mine);
-    std::optional<fast_paths_off> slow;
-    if (w.fifo != nullptr || w.deque != nullptr || w.shared != nullptr)
-      slow.emplace(w); // under a scheduler of the user's there are none
-    ++w.nesting;
-    for (descriptor* u = &first; u != nullptr; u = std::exchange(w.handed, nullptr))
-      w.run(*u);
-    --w.nesting;
-    w.loop = outer;
-    w.current = &self;
+  if (w.fifo != nullptr || w.deque != nullptr || w.shared != nullptr || arch::any(*w.exceptions)) {
+    run_child_with_care(w, first);
+  } else {
+    run_in_place_of_loop(w, first);
   }
-  w.look_around(); // counts, and looks when it is time
+  if (w.budget < 0 || w.budget.count_down())
+    w.look_around();
 }
 
 bool can_leave_to(const descriptor& next) noexcept {

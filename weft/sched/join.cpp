@@ -379,7 +379,12 @@ WEFT_CALLS_UNITS void join_slowly(descriptor& u) {
 
 WEFT_CALLS_UNITS void join_elsewhere(descriptor& u) {
   const runtime_section in;
-  if (!u.join.has_ended() && !start_by_join(u))
+  if (u.join.has_ended())
+    return;
+  // There take_from_shared() takes nothing.
+  const bool under_users_scheduler =
+      here().listed == nullptr && here().deque == nullptr && on_worker() && here().nesting != 0;
+  if (under_users_scheduler || !start_by_join(u))
     wait_for_end(u);
 }
 
