@@ -57,7 +57,7 @@ class pool : public weft::pool, public object {
   virtual bool remove_for_user(descriptor& u);
 
   // --- user-defined pools give units names of their own ---
-  [[nodiscard]] virtual bool names_units() const noexcept { return false; }
+  [[nodiscard]] bool names_units() const noexcept { return names_units_; }
   virtual ABT_unit name_unit(descriptor&) { return ABT_UNIT_NULL; }
   virtual void drop_name(ABT_unit) noexcept {}
 
@@ -87,13 +87,15 @@ class pool : public weft::pool, public object {
   [[nodiscard]] virtual const char* kind_name() const noexcept = 0;
 
  protected:
-  pool(ABT_pool_access a, door::fast_path f, bool new_first = false);
+  // `names`: it is a user's. `new_first`: new_units_first.
+  pool(ABT_pool_access a, door::fast_path f, bool new_first = false, bool names = false);
 
   [[nodiscard]] virtual bool looks_empty() const noexcept = 0;
   // After each push that does not come from the owner's fast path.
   void tell_waiters() noexcept;
 
  private:
+  const bool names_units_;
   door::atomic<std::uint32_t> waiting_{0}; // kernel threads in pop_wait()
   door::atomic<std::uint32_t> pushes_{0};  // they sleep on it
 };
@@ -202,7 +204,6 @@ class user_pool final : public pool {
   bool remove_for_user(descriptor& u) override;
   int remove_unit(ABT_unit unit);
   bool print_units(void* argument, void (*f)(void*, ABT_unit));
-  [[nodiscard]] bool names_units() const noexcept override { return true; }
   ABT_unit name_unit(descriptor& u) override;
   void drop_name(ABT_unit name) noexcept override;
   [[nodiscard]] const char* kind_name() const noexcept override { return "user-defined"; }

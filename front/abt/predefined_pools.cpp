@@ -39,9 +39,9 @@ descriptor* taken_by_user(descriptor* u) noexcept {
 
 // --- all pools ---
 
-pool::pool(ABT_pool_access a, door::fast_path f, bool new_first)
+pool::pool(ABT_pool_access a, door::fast_path f, bool new_first, bool names)
     : weft::pool(weft::access::mpmc, f), object(own_kind), access(a), id(next_pool_id.fetch_add(1)),
-      new_units_first(new_first) {}
+      new_units_first(new_first), names_units_(names) {}
 
 bool pool::empty() const noexcept {
   return looks_empty();

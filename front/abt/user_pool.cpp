@@ -11,7 +11,7 @@
 namespace weft::abt {
 
 user_pool::user_pool(ABT_pool_access a, std::unique_ptr<pool_callbacks> callbacks)
-    : pool(a, door::fast_path::none), callbacks_(std::move(callbacks)) {}
+    : pool(a, door::fast_path::none, false, true), callbacks_(std::move(callbacks)) {}
 
 ABT_pool user_pool::handle() const noexcept {
   return handle_of(const_cast<user_pool&>(*this));

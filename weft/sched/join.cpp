@@ -382,8 +382,9 @@ WEFT_CALLS_UNITS void join_elsewhere(descriptor& u) {
   if (u.join.has_ended())
     return;
   // There take_from_shared() takes nothing.
+  const worker& w = here();
   const bool under_users_scheduler =
-      here().listed == nullptr && here().deque == nullptr && on_worker() && here().nesting != 0;
+      w.listed == nullptr && w.deque == nullptr && !w.attention.any_relaxed(not_a_worker) && w.nesting != 0;
   if (under_users_scheduler || !start_by_join(u))
     wait_for_end(u);
 }

@@ -183,7 +183,7 @@ bool yield_in_shared(worker& w) {
   }
   self.state.block();
   replace(w, self, *next, fresh, [](void* u) { put_back(*static_cast<descriptor*>(u)); }, &self);
-  act_on_requests();
+  act_on_any_requests();
   return true;
 }
 
