@@ -16,7 +16,6 @@
 #include <weft/weft.hpp>
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <vector>
@@ -34,9 +33,6 @@ struct sharing_facts {
 /// One count of one tree. *Ownership*: all ranks make one at the same time. Its visits call gives().
 class shared_work {
  public:
-  /// Of a thread that calls MPI: what any call does for collective calls of others takes more than is usual.
-  static constexpr std::size_t stack_in_engine = 512 << 10;
-
   explicit shared_work(const tree& in);
   shared_work(const shared_work&) = delete;
   shared_work& operator=(const shared_work&) = delete;
@@ -49,9 +45,7 @@ class shared_work {
   template <class Visit>
   void run(std::vector<node> mine, Visit visit) {
     is_idle_ = mine.empty(); // before anybody is served
-    weft::thread_attributes attributes;
-    attributes.stack_size = stack_in_engine;
-    weft::thread serves(attributes, [this] { serve(); });
+    weft::thread serves([this] { serve(); });
     for (bool ended = false; !ended;) {
       while (!mine.empty()) {
         visit(mine);

@@ -22,11 +22,11 @@ int after_test(int code, int flag) {
 
 template <class Test>
 int test(int* flag, Test call) {
-  int code;
-  {
+  int code = MPI_SUCCESS;
+  with_room([&] {
     const engine_section in;
     code = call();
-  }
+  });
   return after_test(code, *flag);
 }
 

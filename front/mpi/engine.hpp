@@ -3,10 +3,13 @@
 // whether this layer translates at all.
 #pragma once
 
+#include "weft/door/roomy_call.hpp"
 #include "weft/mutex.hpp"
 #include "weft/preemption.hpp"
 
 #include <mpi.h>
+
+#include <cstddef>
 
 namespace weft::mpi {
 
@@ -47,6 +50,17 @@ class engine_attempt {
   const bool has_turn_;
   const no_preemption here_;
 };
+
+/// Runs what calls PMPI, with room for it: a test of one request goes on with all that is under way, and
+/// MPICH has frames of 128 KiB, more than most threads have stack, and more than any guard. `call()` has its
+/// own engine_section. *Contexts*: thread, foreign kernel thread, look. *Switches*: where the call does.
+/// *Errors*: what the call throws, as an error handler may.
+template <class Call>
+void with_room(Call&& call) {
+  constexpr std::size_t least = std::size_t{256} << 10, taken = 2 * least;
+  const no_preemption here;
+  door::call_with_room(least, taken, call);
+}
 
 /// Whether several kernel threads may be in the library at once.
 [[nodiscard]] bool engine_is_shared() noexcept;

@@ -66,18 +66,20 @@ template <class Calls>
 int send_and_receive(const char* call, const place<Calls>& from, const place<Calls>& into, MPI_Comm comm,
                      MPI_Status* status) {
   MPI_Request both[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-  {
+  int code = MPI_SUCCESS;
+  with_room([&] {
     const engine_section in;
-    int code = Calls::receive(into.buffer, into.count, into.type, into.rank, into.tag, comm, &both[0]);
+    code = Calls::receive(into.buffer, into.count, into.type, into.rank, into.tag, comm, &both[0]);
     if (code != MPI_SUCCESS)
-      return code;
+      return;
     code = Calls::send(from.buffer, from.count, from.type, from.rank, from.tag, comm, &both[1]);
     if (code != MPI_SUCCESS) {
       PMPI_Cancel(&both[0]);
       PMPI_Wait(&both[0], MPI_STATUS_IGNORE);
-      return code;
     }
-  }
+  });
+  if (code != MPI_SUCCESS)
+    return code;
   const int received = wait_for(both[0], status, comm,
                                 {call, wait_name::way::from, shown_peer(into.rank), shown_tag(into.tag)});
   const int sent =
@@ -89,7 +91,9 @@ template <class Calls>
 int replace(const char* call, void* buffer, typename Calls::count count, MPI_Datatype type, int to, int tag,
             int source, int into_tag, MPI_Comm comm, MPI_Status* status) {
   packed_copy<Calls> sent;
-  if (const int code = sent.make(buffer, count, type, comm); code != MPI_SUCCESS)
+  int code = MPI_SUCCESS;
+  with_room([&] { code = sent.make(buffer, count, type, comm); });
+  if (code != MPI_SUCCESS)
     return code == MPI_ERR_NO_MEM ? raise(comm, code) : code;
   return send_and_receive<Calls>(call, {const_cast<void*>(sent.data()), sent.size(), MPI_PACKED, to, tag},
                                  {buffer, count, type, source, into_tag}, comm, status);

@@ -46,7 +46,7 @@ class table {
     if (const engine_attempt turn; turn) {
       const bool before = std::exchange(in_look, true);
       take_inbox();
-      through = test_requests() + ask_questions();
+      with_room([&] { through = test_requests() + ask_questions(); });
       in_look = before;
       if (through != 0)
         moved_at_.store_relaxed(door::now()); // relaxed: a hint

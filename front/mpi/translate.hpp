@@ -11,12 +11,17 @@ namespace weft::mpi {
 template <class Issue>
 int by_twin(const wait_name& shown, MPI_Comm comm, MPI_Status* status, Issue issue) {
   MPI_Request request = MPI_REQUEST_NULL;
-  int code;
-  {
-    const engine_section in;
-    code = issue(&request);
-  }
-  return code != MPI_SUCCESS ? code : wait_for(request, status, comm, shown); // SWITCH: may
+  int code = MPI_SUCCESS;
+  bool is_over = true;
+  with_room([&] {
+    {
+      const engine_section in;
+      code = issue(&request);
+    }
+    if (code == MPI_SUCCESS)
+      is_over = is_over_at_once(request, status, comm, code);
+  });
+  return is_over ? code : wait_longer(request, status, comm, shown); // SWITCH: may resume on another worker
 }
 
 } // namespace weft::mpi

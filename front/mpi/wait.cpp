@@ -88,21 +88,25 @@ int raise(MPI_Comm comm, int code) {
   return code;
 }
 
-int wait_for(MPI_Request& request, MPI_Status* status, MPI_Comm comm, const wait_name& shown) {
+bool is_over_at_once(MPI_Request& request, MPI_Status* status, MPI_Comm comm, int& code) {
   const auto test = [&](int& flag) { return PMPI_Test(&request, &flag, status); };
   if (!can_be_suspended()) {
-    if (!engine_is_shared())
-      return look_again_and_again(test);
-    const engine_section in;
-    return PMPI_Wait(&request, status);
+    if (!engine_is_shared()) {
+      code = look_again_and_again(test);
+    } else {
+      const engine_section in;
+      code = PMPI_Wait(&request, status);
+    }
+    return true;
   }
   // Where many wait, one look for all of them serves the caller too. Not for a request of the program's: it
   // may be inactive, which a look does not see.
   const bool is_served = comm != MPI_COMM_NULL && request != MPI_REQUEST_NULL && !table_is_empty() &&
                          door::others_are_ready_here();
-  int code = MPI_SUCCESS;
-  if (!is_served && is_over_in_place(test, code))
-    return code;
+  return !is_served && is_over_in_place(test, code);
+}
+
+int wait_longer(MPI_Request& request, MPI_Status* status, MPI_Comm comm, const wait_name& shown) {
   joint j;
   entry e;
   e.request = request;
@@ -110,6 +114,13 @@ int wait_for(MPI_Request& request, MPI_Status* status, MPI_Comm comm, const wait
   request = e.request;
   hand_over(e.status, status);
   return raise(comm, e.code);
+}
+
+int wait_for(MPI_Request& request, MPI_Status* status, MPI_Comm comm, const wait_name& shown) {
+  int code = MPI_SUCCESS;
+  bool is_over = false;
+  with_room([&] { is_over = is_over_at_once(request, status, comm, code); });
+  return is_over ? code : wait_longer(request, status, comm, shown); // SWITCH: may resume on another worker
 }
 
 namespace {
@@ -143,7 +154,8 @@ int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses, const w
     return PMPI_Waitall(count, requests, statuses);
   }
   std::vector<int> open;
-  bool failed = test_each(count, requests, statuses, open);
+  bool failed = false;
+  with_room([&] { failed = test_each(count, requests, statuses, open); });
   if (!open.empty()) {
     joint j;
     std::vector<entry> entries(open.size());
@@ -170,7 +182,9 @@ int wait_until_asked(int (*ask)(void* with, int& flag), void* with, const wait_n
   if (!can_be_suspended())
     return look_again_and_again(look);
   int code = MPI_SUCCESS;
-  if (is_over_in_place(look, code))
+  bool is_over = false;
+  with_room([&] { is_over = is_over_in_place(look, code); });
+  if (is_over)
     return code;
   struct question {
     int (*ask)(void*, int&);
@@ -201,7 +215,9 @@ int call_elsewhere(int (*call)(void* with), void* with) {
   } catch (const std::system_error&) { // no spare thread
   } catch (const std::bad_alloc&) {
   }
-  return in_engine();
+  int code = MPI_SUCCESS;
+  with_room([&] { code = in_engine(); });
+  return code;
 }
 
 void let_others_progress() {

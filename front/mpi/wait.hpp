@@ -25,6 +25,13 @@ using wait_name = door::message_wait;
 /// error that was found in the table; MPI_COMM_NULL: that of MPI_COMM_WORLD. *Contexts*: thread, foreign
 /// kernel thread. *Switches*: may. Returns an MPI code, as all of these.
 int wait_for(MPI_Request& request, MPI_Status* status, MPI_Comm comm, const wait_name& shown);
+/// The two halves of it. First with_room(), as long as waiting in place is worth while: true: it is over,
+/// with `code`.
+bool is_over_at_once(MPI_Request& request, MPI_Status* status, MPI_Comm comm, int& code);
+/// Then suspended, on no more than the thread's own stack.
+int wait_longer(MPI_Request& request, MPI_Status* status, MPI_Comm comm, const wait_name& shown);
+
+/// As wait_for(), for several.
 int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses, const wait_name& shown);
 
 /// Until `ask(flag)` returns an error or sets `flag`. It calls PMPI and neither waits nor switches.

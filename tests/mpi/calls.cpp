@@ -135,6 +135,27 @@ void collectives() {
     OK(MPI_Comm_free(&c));
 }
 
+int forks(int n) {
+  if (n < 2)
+    return n;
+  auto other = weft::fork([n] { return forks(n - 1); });
+  const int mine = forks(n - 2);
+  return other.join() + mine;
+}
+
+// Workers look at what is under way at any depth of what they run, where next to nothing is left of a stack.
+void beside_forks() {
+  std::atomic<bool> ended{false};
+  weft::thread computes([&ended] {
+    for (; !ended; weft::this_thread::yield())
+      CHECK(forks(14) == 377);
+  });
+  for (int i = 0; i < 10; ++i)
+    collectives();
+  ended = true;
+  computes.join();
+}
+
 void requests() {
   const int other = 1 - rank;
   in_threads(20, [other](int i) {
@@ -383,6 +404,7 @@ constexpr named cases[] = {{"self", self},
                            {"exchange", exchange},
                            {"many", many},
                            {"collectives", collectives},
+                           {"beside_forks", beside_forks},
                            {"requests", requests},
                            {"probes", probes},
                            {"persistent", persistent},
