@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <system_error>
 
@@ -83,6 +85,7 @@ pid_t start(const std::string& program, std::vector<std::string> arguments,
     dup2(out.write, STDOUT_FILENO);
     dup2(err.write, STDERR_FILENO);
     execve(program.c_str(), argv.data(), envp.data());
+    dprintf(STDERR_FILENO, "cannot start %s: %s\n", program.c_str(), std::strerror(errno));
     _exit(127);
   }
   return child;

@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <stdexcept>
+#include <string_view>
+#include <utility>
 
 #include "apps/uts/format.hpp"
 #include "apps/uts/json.hpp"
@@ -40,7 +43,10 @@ struct row {
   const engine* by = nullptr; // null: one process
   double best = std::numeric_limits<double>::infinity();
   json::value best_report;
-  std::string failure; // of the last round that failed
+  int failures = 0;    // rounds
+  std::string failure; // of the last one that failed
+
+  [[nodiscard]] bool has_best() const noexcept { return std::isfinite(best); }
 };
 
 fs::path folder_of_this() {
@@ -84,36 +90,44 @@ process_result start(const row& r, const tree& t, const ranks_options& o) {
 void run_once(row& r, const tree& t, const ranks_options& o) {
   const process_result done = start(r, t, o);
   json::value report;
+  const auto fail = [&r](std::string why) {
+    ++r.failures;
+    r.failure = std::move(why);
+  };
   if (!done.ok) {
-    r.failure = done.failure;
-    return;
+    return fail(done.failure);
   }
   try {
     report = json::parse(done.output);
   } catch (const std::runtime_error& e) {
-    r.failure = e.what();
-    return;
+    return fail(e.what());
   }
   const counts found{static_cast<std::uint64_t>(report.number_at("nodes")),
                      static_cast<std::uint64_t>(report.number_at("leaves")),
                      static_cast<std::uint64_t>(report.number_at("max_depth"))};
   if (found != t.published()) {
-    r.failure = format("counted %s nodes", with_commas(found.nodes).c_str());
+    fail(format("counted %s nodes", with_commas(found.nodes).c_str()));
   } else if (report.number_at("seconds") < r.best) {
     r.best = report.number_at("seconds");
     r.best_report = report;
   }
 }
 
-void print_rows(const tree& t, const std::vector<row>& rows) {
+void print_rows(const tree& t, const std::vector<row>& rows, int rounds) {
   std::printf("\n%s, %s nodes\n", t.name().data(), with_commas(t.published().nodes).c_str());
   for (const row& r : rows) {
-    if (!r.failure.empty()) {
-      std::printf("  %-34s FAILED: %s\n", r.name.c_str(), r.failure.c_str());
-      continue;
+    std::string line = format("  %-34s", r.name.c_str());
+    if (r.has_best()) {
+      line += format(" %9s  %9s nodes/s", seconds_text(r.best).c_str(),
+                     rate_text(static_cast<double>(t.published().nodes) / r.best).c_str());
     }
-    std::printf("  %-34s %9s  %9s nodes/s  %.3f x\n", r.name.c_str(), seconds_text(r.best).c_str(),
-                rate_text(static_cast<double>(t.published().nodes) / r.best).c_str(), rows[0].best / r.best);
+    if (r.has_best() && rows[0].has_best()) {
+      line += format("  %.3f x", rows[0].best / r.best);
+    }
+    if (r.failures != 0) {
+      line += format("  FAILED in %d of %d rounds: ", r.failures, rounds) + r.failure;
+    }
+    std::printf("%s\n", line.c_str());
   }
 }
 
@@ -151,18 +165,48 @@ void print_model(const tree& t, const row& one, const row& many, const ranks_opt
 json::value to_json(const tree& t, const std::vector<row>& rows) {
   json::array all;
   for (const row& r : rows) {
-    all.push_back(json::object{{"name", r.name},
-                               {"failure", r.failure},
-                               {"best_seconds", r.failure.empty() ? r.best : 0},
-                               {"of_the_speed_of_one", r.failure.empty() ? rows[0].best / r.best : 0},
-                               {"report", r.best_report}});
+    all.push_back(
+        json::object{{"name", r.name},
+                     {"failures", r.failures},
+                     {"failure", r.failure},
+                     {"best_seconds", r.has_best() ? r.best : 0},
+                     {"of_the_speed_of_one", r.has_best() && rows[0].has_best() ? rows[0].best / r.best : 0},
+                     {"report", r.best_report}});
   }
   return json::object{{"tree", t.name()}, {"rows", std::move(all)}};
 }
 
+// Of the last minute, the last five and fifteen; zeros where nobody knows.
+json::value load_now() {
+  double load[3] = {};
+  static_cast<void>(getloadavg(load, 3));
+  return json::array{load[0], load[1], load[2]};
+}
+
+// The facts by the names that they have in bench/results, so that a file can stand there.
+json::value to_json(const ranks_options& o, const machine_facts& m, const json::value& load,
+                    json::array results) {
+  constexpr std::string_view changed = "-dirty";
+  const bool is_dirty = m.commit.ends_with(changed);
+  return json::object{
+      {"suite", "uts_ranks"},
+      {"quick", false},
+      {"passes", o.rounds},
+      {"date", m.date.substr(0, 10) + "T" + m.date.substr(11, 5) + "+00:00"},
+      {"machine",
+       json::object{{"cpu", m.processor}, {"cores", m.processors}, {"kernel", m.kernel}, {"load", load}}},
+      {"compiler", m.compiler},
+      {"flags", m.build_flags},
+      {"commit", is_dirty ? m.commit.substr(0, m.commit.size() - changed.size()) : m.commit},
+      {"dirty", is_dirty},
+      {"ranks", o.ranks},
+      {"workers", o.workers},
+      {"results", std::move(results)}};
+}
+
 std::vector<row> plan(const ranks_options& o) {
-  std::vector<row> rows{{"one process, " + workers_text(o.ranks * o.workers), nullptr, {}, {}, {}}};
-  rows[0].best = std::numeric_limits<double>::infinity();
+  std::vector<row> rows(1);
+  rows[0].name = "one process, " + workers_text(o.ranks * o.workers);
   for (const engine& e : engines) {
     if (fs::exists(rank_program(e))) {
       row r;
@@ -196,6 +240,7 @@ int run_ranks(const ranks_options& options) {
   const std::vector<std::string> trees =
       options.trees.empty() ? std::vector<std::string>{"T1L", "T3L"} : options.trees;
   const machine_facts machine = this_machine();
+  const json::value load = load_now();
   std::printf("Counting over %d ranks, one thread a node; %s, %d CPUs, best of %d rounds\n", options.ranks,
               machine.processor.c_str(), machine.processors, options.rounds);
   std::fflush(stdout);
@@ -209,15 +254,15 @@ int run_ranks(const ranks_options& options) {
         run_once(r, t, options);
       }
     }
-    print_rows(t, rows);
+    print_rows(t, rows, options.rounds);
     const row* fastest = nullptr; // of the jobs
     for (const row& r : rows) {
-      failed += r.failure.empty() ? 0 : 1;
-      if (r.failure.empty() && r.by != nullptr && (fastest == nullptr || r.best < fastest->best)) {
+      failed += r.failures;
+      if (r.has_best() && r.by != nullptr && (fastest == nullptr || r.best < fastest->best)) {
         fastest = &r;
       }
     }
-    if (fastest != nullptr && rows[0].failure.empty()) {
+    if (fastest != nullptr && rows[0].has_best()) {
       print_model(t, rows[0], *fastest, options);
     }
     std::fflush(stdout);
@@ -226,16 +271,7 @@ int run_ranks(const ranks_options& options) {
   fs::create_directories(options.directory);
   const fs::path path = fs::path(options.directory) / "weft-ranks.json";
   std::ofstream file(path);
-  file << json::value(json::object{{"ranks", options.ranks},
-                                   {"workers", options.workers},
-                                   {"rounds", options.rounds},
-                                   {"processor", machine.processor},
-                                   {"processors", machine.processors},
-                                   {"commit", machine.commit},
-                                   {"date", machine.date},
-                                   {"trees", std::move(results)}})
-              .dump(true)
-       << '\n';
+  file << json::value(to_json(options, machine, load, std::move(results))).dump(true) << '\n';
   file.close();
   if (!file) {
     throw std::runtime_error("cannot write " + path.string());
