@@ -18,9 +18,10 @@ class WEFT_API event_source {
  public:
   virtual ~event_source() = default;
 
-  // Makes ready what can be; returns how many events it handled. Called by one worker at a time, on the
-  // worker's own stack, every 251 scheduling decisions and when the worker is idle. Switches: never, it
-  // may not wait.
+  // Makes ready what can be; returns how many events it handled. Called by one worker at a time, every 251
+  // scheduling decisions and when the worker is idle: on its loop's stack (256 KiB), or on that of a thread
+  // which forks, of which 32 KiB may be left. What needs more borrows it (door/roomy_call.hpp). Switches:
+  // never, it may not wait.
   virtual int poll() = 0;
 
   // How long a poll may be put off while every worker sleeps; one that serves the source then wakes to poll,
