@@ -108,7 +108,7 @@ weft::pool& engine::pool() {
     return runtime::default_group().next_pool();
   if (group_ == nullptr) {
     const door::ticks_open scope;
-    group_ = door::start_stealing_workers(workers_);
+    group_ = door::start_shared_workers(workers_);
     hand_signals_over();
     ready_.store_release(group_.get());
   }

@@ -150,7 +150,7 @@ void beside_forks() {
     for (; !ended; weft::this_thread::yield())
       CHECK(forks(14) == 377);
   });
-  for (int i = 0; i < 10; ++i)
+  for (int i = 0; i < 2; ++i)
     collectives();
   ended = true;
   computes.join();

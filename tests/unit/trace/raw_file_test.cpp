@@ -56,7 +56,7 @@ class raw_file_test : public ::testing::Test {
   std::vector<std::uint64_t> bytes_;
 };
 
-constexpr std::size_t counters_end = sizeof(raw_header) + 11 * sizeof(raw_counter);
+constexpr std::size_t counters_end = sizeof(raw_header) + 12 * sizeof(raw_counter);
 
 TEST_F(raw_file_test, holds_all_that_was_recorded) {
   const recording before = example_.all();
