@@ -22,8 +22,9 @@ usage: ./do VERB
                             programs of Debian's and PyPI's, unmodified, their OpenMP stock and by Weft: what they write is compared;
                             --list names them; --quick: those of `test`; --time: the least seconds of N runs, without comparing
   programs --suites DIR [OPTION...]
-                            MPICH's own tests by Weft: DIR/openmpi and DIR/mpich are its source, configured for the engine; options
-                            are those of tests/mpi/run_mpich_suite
+                            other people's own tests by Weft, those whose source lies in DIR: glibc-VERSION (apt source), LTP or its
+                            open_posix_testsuite; openmpi and mpich: MPICH's, configured for the engine. Options are those of
+                            tests/pthreads/run_nptl_suite, run_posix_suite and tests/mpi/run_mpich_suite: --only, --jobs, ...
   bench [SUITE] [--quick]   benchmarks against the peers that are installed
   soak [MINUTES [PART...]]  stress, interleavings, simulation, faults and fuzzing, long and with fresh seeds, for 60 minutes unless
                             said: a round goes as far as it gets, and the next call goes on from there; or the parts named

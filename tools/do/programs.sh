@@ -26,30 +26,58 @@ need_quick_programs() {
   need_wheels $($runner --quick --wheels)
 }
 
-# run_suites DIR [OPTION...]: MPICH's own tests, whose source is nobody's but theirs: DIR/ENGINE is its tree, where test/mpi was configured with that
-# engine's mpicc. Those of threads/ with threads of Weft, the others with main() as one.
+# run_suites DIR [OPTION...]: other people's own tests, whose source is nobody's but theirs, as far as they lie in DIR:
+#   glibc-VERSION (`apt source glibc`)          of threads, over the Pthreads door
+#   open_posix_testsuite, or LTP that holds it  the same
+#   openmpi/test/mpi, mpich/test/mpi            MPICH's, configured with that engine's mpicc: threads/ with threads of Weft, the others
+#                                               with main() as one
 run_suites() {
-  local suite=$1 engine failed=0 ran=0 tree=build/ci-gcc/front
+  local suite=$1
   shift
+  suites_failed=0 suites_ran=0
   need_for programs
-  need_engine
   use_ccache
-  say "building"
-  build ci-gcc weft_abt
-  for engine in openmpi mpich; do
-    if [ ! -d "$suite/$engine/test/mpi/include" ] || [ ! -d "$tree/mpi" ]; then continue; fi
-    build ci-gcc "weft_mpi_$engine" || continue
-    ran=1
-    say "$engine: threads of Weft"
-    tests/mpi/run_mpich_suite "$suite/$engine/test/mpi" "$engine" $tree/mpi --abt $tree/abt --limit 120 "$@" || failed=1
-    say "$engine: main() a thread of Weft"
-    tests/mpi/run_mpich_suite "$suite/$engine/test/mpi" "$engine" $tree/mpi "$@" || failed=1
-  done
-  if [ $ran = 0 ]; then
-    echo "$suite has no suite of an engine that is here: openmpi/test/mpi or mpich/test/mpi, configured" >&2
+  run_suites_of_threads "$suite" "$@"
+  run_suites_of_mpi "$suite" "$@"
+  if [ $suites_ran = 0 ]; then
+    echo "$suite has no suite that is known: glibc-*, open_posix_testsuite, openmpi/test/mpi or mpich/test/mpi, configured" >&2
     return 2
   fi
-  return $failed
+  return $suites_failed
+}
+
+run_suites_of_threads() {
+  local suite=$1 source library=build/ci-gcc/front/pthreads/libweft_pthread.so
+  shift
+  for source in "$suite"/glibc-*/nptl "$suite"/open_posix_testsuite "$suite"/*/testcases/open_posix_testsuite; do
+    if [ ! -d "$source" ]; then continue; fi
+    say "building"
+    build ci-gcc weft_pthread
+    suites_ran=1
+    say "$source"
+    case $source in
+      */nptl) tests/pthreads/run_nptl_suite "${source%/nptl}" $library "$@" || suites_failed=1 ;;
+      *) tests/pthreads/run_posix_suite "$source" $library "$@" || suites_failed=1 ;;
+    esac
+  done
+}
+
+run_suites_of_mpi() {
+  local suite=$1 engine tree=build/ci-gcc/front
+  shift
+  for engine in openmpi mpich; do
+    if [ ! -d "$suite/$engine/test/mpi/include" ]; then continue; fi
+    need_engine
+    say "building"
+    build ci-gcc weft_abt
+    if [ ! -d "$tree/mpi" ]; then return; fi
+    build ci-gcc "weft_mpi_$engine" || continue
+    suites_ran=1
+    say "$engine: threads of Weft"
+    tests/mpi/run_mpich_suite "$suite/$engine/test/mpi" "$engine" $tree/mpi --abt $tree/abt --limit 120 "$@" || suites_failed=1
+    say "$engine: main() a thread of Weft"
+    tests/mpi/run_mpich_suite "$suite/$engine/test/mpi" "$engine" $tree/mpi "$@" || suites_failed=1
+  done
 }
 
 verb_programs() {
