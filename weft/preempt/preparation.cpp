@@ -27,7 +27,8 @@ namespace {
 using base::refuse;
 
 // Ownership: `now`, whoever holds the lock. stop() holds it from its look to its end, so that nobody begins
-// to make a thread with what is about to end.
+// to make a thread with what is about to end. A worker takes it in its loop, in the child of a fork(), and
+// cannot let others run while it waits: whoever has it is not preempted.
 struct preparations {
   std::mutex lock;
   unsigned now = 0;
@@ -89,11 +90,13 @@ bool prepare(sched::preemption kind, std::size_t workers) {
 } // namespace
 
 preparation::counted::counted() noexcept {
+  const sched::no_preemption here;
   const std::scoped_lock held(of_process().lock);
   ++of_process().now;
 }
 
 preparation::counted::~counted() {
+  const sched::no_preemption here;
   const std::scoped_lock held(of_process().lock);
   --of_process().now;
 }
@@ -104,6 +107,7 @@ preparation::preparation(sched::preemption kind, std::size_t workers)
 void watch_leaving() {
   if (!arch::can_preempt || follows_frames() || !tells_user_code())
     return;
+  const sched::no_preemption here;
   const std::scoped_lock held(of_process().lock); // no stop() meanwhile
   try {
     start_monitor();
@@ -120,6 +124,7 @@ void watch_leaving() {
 }
 
 void stop() noexcept {
+  const sched::no_preemption here;
   const std::scoped_lock held(of_process().lock);
   // Another group's threads need all of it; and a worker without any may stand on a spare, and keeps some,
   // and some TLS blocks, for its next threads.
