@@ -108,7 +108,9 @@ weft::pool& engine::pool() {
     return runtime::default_group().next_pool();
   if (group_ == nullptr) {
     const door::ticks_open scope;
-    group_ = door::start_shared_workers(workers_);
+    // A worker alone with its deque is let alone where a thread keeps it in the kernel and none is ready:
+    // those that wait for events would wait for it.
+    group_ = workers_ > 1 ? door::start_stealing_workers(workers_) : door::start_shared_workers(workers_);
     hand_signals_over();
     ready_.store_release(group_.get());
   }

@@ -245,8 +245,9 @@ int create(pthread_t* handle, const wishes& w, void* (*function)(void*), void* a
     engine& e = engine::of_process();
     const std::uint64_t blocked = w.has_mask ? w.mask.__val[0] : blocked_here(); // before it is changed
     const engine::kernel_threads_made made_here(e);                              // of the first thread's
-    weft::pool& own_pool = e.pool();
+    weft::pool& any_pool = e.pool();
     const door::runtime_section in; // one for all
+    weft::pool& own_pool = creator != nullptr ? door::pool_here(any_pool) : any_pool;
     t = &make_thread(w, function, argument);
     t->blocked_signals.store_relaxed(blocked); // relaxed: nobody knows it yet
     inherit_cpus(*t, creator);

@@ -22,6 +22,14 @@ namespace weft::door {
   return std::make_unique<worker_group>(std::move(o));
 }
 
+/// A deque each, from which the others steal. *Contexts*, *Switches*, *Errors*: as start_shared_workers().
+[[nodiscard]] inline std::unique_ptr<worker_group> start_stealing_workers(unsigned number) {
+  group_options o;
+  o.workers = number;
+  o.pools = arrangement::stealing;
+  return std::make_unique<worker_group>(std::move(o));
+}
+
 /// A pool each, from which nobody steals: a cooperative thread that lives in pool_of() stays on that worker,
 /// and so on one kernel thread, whose variables it uses. *Contexts*, *Switches*, *Errors*: as
 /// start_shared_workers().
@@ -36,6 +44,15 @@ namespace weft::door {
 /// std::out_of_range: there is no such worker.
 [[nodiscard]] inline weft::pool& pool_of(worker_group& workers, unsigned index) {
   return *workers.member(index).main_pool.load_acquire();
+}
+
+/// That of the worker that the caller runs on, if this is a worker of the same group as the owner of
+/// `elsewhere`; else `elsewhere`. *Contexts*: in the runtime. *Switches*: never. *Errors*: none.
+[[nodiscard]] inline weft::pool& pool_here(weft::pool& elsewhere) noexcept {
+  const sched::worker* const there = elsewhere.owner();
+  if (!sched::on_worker() || there == nullptr || &there->owner_group != &sched::here().owner_group)
+    return elsewhere;
+  return *sched::here().main_pool.load_acquire();
 }
 
 /// Who calls is a thread of Weft, and not the primary one: it may go on on another kernel thread after each
