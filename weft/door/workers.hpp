@@ -11,33 +11,35 @@
 
 namespace weft::door {
 
+namespace detail {
+
+[[nodiscard]] inline std::unique_ptr<worker_group> start_workers(unsigned number, arrangement pools) {
+  group_options o;
+  o.workers = number;
+  o.pools = pools;
+  return std::make_unique<worker_group>(std::move(o));
+}
+
+} // namespace detail
+
 /// One FIFO for all of them: whoever is free runs who waits longest. For preemptible threads, since each
 /// worker sees that others wait, wherever they became ready. *Contexts*: thread, foreign kernel thread; the
 /// process is prepared (process.hpp). *Switches*: never. *Errors*: std::bad_alloc; std::system_error: no
 /// kernel thread could be had.
 [[nodiscard]] inline std::unique_ptr<worker_group> start_shared_workers(unsigned number) {
-  group_options o;
-  o.workers = number;
-  o.pools = arrangement::one_pool;
-  return std::make_unique<worker_group>(std::move(o));
+  return detail::start_workers(number, arrangement::one_pool);
 }
 
 /// A deque each, from which the others steal. *Contexts*, *Switches*, *Errors*: as start_shared_workers().
 [[nodiscard]] inline std::unique_ptr<worker_group> start_stealing_workers(unsigned number) {
-  group_options o;
-  o.workers = number;
-  o.pools = arrangement::stealing;
-  return std::make_unique<worker_group>(std::move(o));
+  return detail::start_workers(number, arrangement::stealing);
 }
 
 /// A pool each, from which nobody steals: a cooperative thread that lives in pool_of() stays on that worker,
 /// and so on one kernel thread, whose variables it uses. *Contexts*, *Switches*, *Errors*: as
 /// start_shared_workers().
 [[nodiscard]] inline std::unique_ptr<worker_group> start_private_workers(unsigned number) {
-  group_options o;
-  o.workers = number;
-  o.pools = arrangement::pool_per_worker;
-  return std::make_unique<worker_group>(std::move(o));
+  return detail::start_workers(number, arrangement::pool_per_worker);
 }
 
 /// Where the threads of a worker live. *Contexts*: all but signal handlers. *Switches*: never. *Errors*:

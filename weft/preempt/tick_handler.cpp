@@ -290,7 +290,7 @@ void on_tick(int number, siginfo_t* info, void* context) {
   }
   // No tick moves a thread that enters the runtime: it is on the kernel thread to which the signal came.
   if (in_user_mode && !user_mode::behind(face).is_entering())
-    back.take(kept);
+    return back.take(kept);
   write_errno(kept); // perhaps another kernel thread's: its worker may have gone on elsewhere
 }
 

@@ -34,46 +34,41 @@ sched::worker& make_the_other_rest(worker_group& g) {
   }
 }
 
-class resting_thief : public ::testing::Test {
- protected:
-  template <class F>
-  void in_a_thread_of_two_workers(F f) {
-    group_options two;
-    two.workers = 2;
-    worker_group g(std::move(two));
-    thread_attributes there;
-    there.pool = &g.next_pool();
-    thread(there, [&] { f(g); }).join();
-  } // and a worker that rests ends at once
-};
+template <class F>
+void in_a_thread_of_two_workers(F f) {
+  group_options two;
+  two.workers = 2;
+  worker_group g(std::move(two));
+  thread_attributes there;
+  there.pool = &g.next_pool();
+  thread(there, [&] { f(g); }).join();
+} // and a worker that rests ends at once
 
-TEST_F(resting_thief, is_called_for_a_thread_of_its_own) {
-  in_a_thread_of_two_workers([](worker_group& g) {
-    sched::worker& other = make_the_other_rest(g);
+// `start(attributes, function)` makes a thread in the pool of the worker that rests, and returns who is to be
+// joined. The caller's worker looks at nothing until that has run.
+template <class Start>
+void runs_on_the_one_that_rests(Start start) {
+  in_a_thread_of_two_workers([&start](worker_group& g) {
     thread_attributes its_own;
-    its_own.pool = other.main_pool.load_acquire();
+    its_own.pool = make_the_other_rest(g).main_pool.load_acquire();
     std::atomic<bool> has_run{false};
-    thread called(its_own, [&] { has_run = true; });
-    while (!has_run) { // and this worker looks at nothing
-    }
-    called.join();
-  });
-}
-
-TEST_F(resting_thief, is_called_from_a_foreign_kernel_thread) {
-  in_a_thread_of_two_workers([](worker_group& g) {
-    sched::worker& other = make_the_other_rest(g);
-    thread_attributes its_own;
-    its_own.pool = other.main_pool.load_acquire();
-    std::atomic<bool> has_run{false};
-    std::thread foreign([&] { thread(its_own, [&] { has_run = true; }).join(); });
+    auto started = start(its_own, [&has_run] { has_run = true; });
     while (!has_run) {
     }
-    foreign.join();
+    started.join();
   });
 }
 
-TEST_F(resting_thief, ends_with_its_group) {
+TEST(resting_thief, is_called_for_a_thread_of_its_own) {
+  runs_on_the_one_that_rests([](const thread_attributes& a, auto f) { return thread(a, f); });
+}
+
+TEST(resting_thief, is_called_from_a_foreign_kernel_thread) {
+  runs_on_the_one_that_rests(
+      [](const thread_attributes& a, auto f) { return std::thread([a, f] { thread(a, f).join(); }); });
+}
+
+TEST(resting_thief, ends_with_its_group) {
   in_a_thread_of_two_workers([](worker_group& g) { make_the_other_rest(g); });
 }
 
