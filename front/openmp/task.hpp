@@ -85,7 +85,10 @@ struct alignas(16) task {
   void hold() noexcept { holders.fetch_add_relaxed(1); } // relaxed: who holds it already gives another a hold
 };
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof" // as in weft/carrier/user_mode.cpp
 static_assert(offsetof(task, parent) % 64 == 0 && offsetof(task, before) % 64 == 0);
+#pragma GCC diagnostic pop
 static_assert(sizeof(task) % 64 <= 48);
 
 /// GONE: the task, if these were the last holds.
