@@ -190,8 +190,10 @@ descriptor* worker::idle() noexcept {
     if ((!is_short && now < begin + parking.search.length(least_search)) || has_visible_work()) {
       wakes_up();
       // A long search is a guess: whoever else wants this CPU goes first.
-      if (is_crowded || now > begin + least_search)
+      if (is_crowded || now > begin + least_search) {
         ::sched_yield();
+        seen = os::now_ns(); // others' time is not that of what it finds next
+      }
       continue;
     }
     sleep(is_called ? parking.thefts.called_in_vain(longest_rest) : 0);

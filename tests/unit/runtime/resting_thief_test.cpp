@@ -2,12 +2,11 @@
 // A worker that rests after thefts that brought little is called for what is its own. Run with rests of
 // minutes too (WEFT_IDLE_REST), which the test does not wait for.
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <atomic>
-#include <cstdint>
 #include <thread>
 
-#include "weft/os/clock.hpp"
 #include "weft/pool.hpp"
 #include "weft/sched/default_group.hpp"
 #include "weft/thread.hpp"
@@ -17,19 +16,23 @@
 namespace weft {
 namespace {
 
-void compute(std::int64_t ns) {
-  for (const std::int64_t end = os::now_ns() + ns; os::now_ns() < end;) {
-  }
+bool rests(const sched::worker& w) {
+  return w.recording.counters.rests != 0 && w.parking.spot.load() == park::idle_state::parked;
 }
 
-// The other of two workers, once it rests: it gets short threads to steal until then.
+// The other of two workers, once it rests. Until then it is left every thread, and each is a short one: also
+// where both share a CPU, as the one that waits lets it go (sched_yield() of a cooperative thread is the
+// kernel's).
 sched::worker& make_the_other_rest(worker_group& g) {
   for (;;) {
-    thread child([] {});
-    compute(2'000);
-    child.join(); // SWITCH: may go on on the other worker
     sched::worker& other = g.member(g.member(0).is_here() ? 1 : 0);
-    if (other.recording.counters.rests != 0 && other.parking.spot.load() == park::idle_state::parked)
+    std::atomic<bool> has_run{false};
+    thread child([&has_run] { has_run = true; });
+    while (!has_run && !rests(other))
+      ::sched_yield();
+    const bool found = rests(other);
+    child.join(); // SWITCH: may go on on the other worker
+    if (found && !other.is_here())
       return other;
   }
 }
@@ -53,8 +56,8 @@ void runs_on_the_one_that_rests(Start start) {
     its_own.pool = make_the_other_rest(g).main_pool.load_acquire();
     std::atomic<bool> has_run{false};
     auto started = start(its_own, [&has_run] { has_run = true; });
-    while (!has_run) {
-    }
+    while (!has_run)
+      ::sched_yield();
     started.join();
   });
 }
