@@ -107,7 +107,7 @@ void one_wakes_another(int looks) {
     s.park(s.workers[0], true);
   });
   model::thread second([&s] {
-    s.workers[1].spot.found_work();
+    static_cast<void>(s.workers[1].spot.found_work());
     s.workers[1].home = 1;
     s.workers[0].push();
     s.park(s.workers[1], true);
@@ -133,7 +133,8 @@ TEST(stillness_weakened, two_looks) {
        {"parking.hpp: parking_spot::try_notify: cas -> release", heavy},
        {"stillness.hpp: stillness::begin: store -> relaxed",
         "the heavy fence (P2) of the same worker stands before"},
-       {"parking.hpp: parking_fences::search_left: fence -> dropped", "it concerns other pools"},
+       {"parking.hpp: parking_spot::move_on: rmw -> relaxed", "the heavy fence (P2) shows the unit, too"},
+       {"heavy fence -> dropped", "whoever is notified sees the unit by (P7); see parking_model"},
        {"watcher_rest.hpp: watcher_rest::rouse: fence -> dropped", "as the first: (P2) of the next rest"}});
 }
 

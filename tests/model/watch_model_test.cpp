@@ -101,7 +101,7 @@ struct model_worker {
   }
 
   void leave_search() {
-    weft::park::leave_search<Fences>(spot, [this](auto action) { action(group); });
+    weft::park::leave_search(spot, [this](auto action) { action(group); });
     if (hands_on && !group.post.is_kept())
       choose_sleeper(group.spots).finish();
   }

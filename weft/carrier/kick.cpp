@@ -108,6 +108,7 @@ bool others_wait_in_classes(worker& w) noexcept {
 // one more worker must come. Each of those that is kicked takes what it finds, and one that finds more of its
 // own accord goes on with it.
 void kick_for_the_rest(worker& w) noexcept {
+  base::full_fence(); // (K3) the worker is idle no longer, then its pools; pairs with (K1)
   for (const auto& p : w.main_scheduler->pools()) {
     for (std::size_t waiting = p->priority_class() == high_class ? p->size() : 0; waiting > 0; --waiting)
       p->kick();

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <utility>
 
 #include "weft/base/atomic.hpp"
 #include "weft/os/doorbell.hpp"
@@ -16,7 +17,8 @@ namespace weft::park {
 
 enum class idle_state : std::uint32_t {
   active,    // runs units
-  searching, // looks for work; will look again, behind a heavy fence, before it parks
+  searching, // looks for work; will look again, behind a heavy fence, before it parks, and if a push has
+             // counted on it, also when it has found other work
   parked,    // waits in the kernel, or is about to
   notified,  // was parked or watching; somebody woke it; it will search
   watching,  // parked, and waits in the group's event source, or is about to
@@ -46,23 +48,30 @@ class [[nodiscard]] waking {
 };
 
 // One per worker. Ownership: the worker itself makes every transition but parked -> notified and watching ->
-// notified, which anyone may make, and owns `bell_` but while it watches.
+// notified, which anyone may make, and owns `bell_` but while it watches. Anyone may set the mark
+// `counted_on` while the worker is searching or notified. Invariant: what the worker sleeps on reads
+// `parked`, no mark.
 class parking_spot {
  public:
-  [[nodiscard]] idle_state load() const noexcept { return static_cast<idle_state>(word_.load_relaxed()); }
+  [[nodiscard]] idle_state load() const noexcept { return state_of(word_.load_relaxed()); }
   // acquire: what the worker wrote before the full fence that came before the state, is seen.
-  [[nodiscard]] idle_state load_acquire() const noexcept {
-    return static_cast<idle_state>(word_.load_acquire());
-  }
+  [[nodiscard]] idle_state load_acquire() const noexcept { return state_of(word_.load_acquire()); }
   [[nodiscard]] const base::atomic<std::uint32_t>& word() const noexcept { return word_; }
 
-  void start_searching() noexcept { set(idle_state::searching); }
+  // Of a worker that was active: nobody has counted on it.
+  void start_searching() noexcept { word_.store_relaxed(static_cast<std::uint32_t>(idle_state::searching)); }
 
-  // (P5) relaxed: a full fence follows, see leave_search().
-  void found_work() noexcept { set(idle_state::active); }
+  // (P7) Of one that was parked, and perhaps notified.
+  void search_again() noexcept { move_on(idle_state::searching); }
 
-  // (P1) relaxed: the heavy fence (P2) that follows orders it; pairs with (P3) through (P2).
-  void announce_park() noexcept { set(idle_state::parked); }
+  // (P5) True: a push has counted on the search, or has ended the sleep before it.
+  [[nodiscard]] bool found_work() noexcept {
+    move_on(idle_state::active);
+    return std::exchange(owes_look_, false);
+  }
+
+  // (P1) The heavy fence (P2) that follows orders it; pairs with (P3) through (P2).
+  void announce_park() noexcept { move_on(idle_state::parked); }
 
   // The worker leaves `parked` by itself. False: it was notified meanwhile, which it must treat as a wake.
   bool cancel_park() noexcept { return move(idle_state::parked, idle_state::searching); }
@@ -80,13 +89,27 @@ class parking_spot {
     return move(idle_state::parked, idle_state::visiting);
   }
 
+  // (P4) The worker is awake, and will look again for what the caller has pushed. False: it runs units, or
+  // sleeps. release: publishes the push to (P5), and to (P1), (P7) of the same worker. It writes although the
+  // mark may stand there already: that one publishes what another has pushed.
+  bool try_count_on() noexcept {
+    std::uint32_t seen = word_.load_relaxed();
+    for (;;) {
+      const idle_state s = state_of(seen);
+      if (s != idle_state::searching && s != idle_state::notified)
+        return false;
+      if (word_.cas_strong_release(seen, seen | counted_on))
+        return true;
+    }
+  }
+
   // (P6) The right to wake this worker, and by what; one of many pushes wins. acq_rel: pairs with (P7), the
   // worker's load after its sleep. The worker may be gone afterwards, so nothing of it is read.
   waking try_notify() noexcept {
     std::uint32_t seen = word_.load_acquire(); // acquire: pairs with (P8)
     for (;;) {
       waking how;
-      switch (static_cast<idle_state>(seen)) {
+      switch (state_of(seen)) {
       case idle_state::parked:
         how = waking(word_);
         break;
@@ -106,18 +129,27 @@ class parking_spot {
 
   // (P7) acquire: pairs with (P6).
   [[nodiscard]] bool is_notified() const noexcept {
-    return word_.load_acquire() == static_cast<std::uint32_t>(idle_state::notified);
+    return state_of(word_.load_acquire()) == idle_state::notified;
   }
 
  private:
-  void set(idle_state s) noexcept { word_.store_relaxed(static_cast<std::uint32_t>(s)); }
+  static constexpr std::uint32_t counted_on = 1U << 31;
+  static idle_state state_of(std::uint32_t word) noexcept {
+    return static_cast<idle_state>(word & ~counted_on);
+  }
+  // acquire: what was pushed by those who have counted on the worker, (P4), (P6), is seen from here on.
+  void move_on(idle_state to) noexcept {
+    const std::uint32_t old = word_.exchange_acquire(static_cast<std::uint32_t>(to));
+    owes_look_ = owes_look_ || (old & counted_on) != 0 || state_of(old) == idle_state::notified;
+  }
   bool move(idle_state from, idle_state to) noexcept {
     auto expected = static_cast<std::uint32_t>(from);
     return word_.cas_strong_acq_rel(expected, static_cast<std::uint32_t>(to));
   }
 
   base::atomic<std::uint32_t> word_{0};
-  base::atomic<os::doorbell*> bell_{nullptr};          // the same for a group once it has one
+  bool owes_look_ = false;                    // the worker's own: what the marks said that it has taken off
+  base::atomic<os::doorbell*> bell_{nullptr}; // the same for a group once it has one
   base::atomic<os::doorbell*> visitors_bell_{nullptr}; // the same for a worker once it has one
 };
 
@@ -153,23 +185,25 @@ class sleepers {
   base::atomic<std::uint32_t> parked_{0};
 };
 
-// (P4) Chooses whom to wake among those who serve the pool: nobody while one is searching (it will look again
-// before it parks, and passes the search on if it finds other work), else the first that can be notified; who
-// sleeps in the event source comes last, for another would have to take its place there. Empty: nobody needs
-// a kernel wake. `Spots` is a range of pointers to parking_spot.
+// (P4) Chooses whom to wake among those who serve the pool: nobody while one is searching or notified, who is
+// told that somebody counts on it (it will look again before it parks, and passes the search on if it finds
+// other work), else the first that can be notified; who sleeps in the event source comes last, for another
+// would have to take its place there. Empty: nobody needs a kernel wake. `Spots` is a range of pointers to
+// parking_spot.
 template <class Spots>
 waking choose_sleeper(const Spots& spots) noexcept {
   for (parking_spot* spot : spots) {
-    const idle_state s = spot->load();
-    if (s == idle_state::searching || s == idle_state::notified)
+    if (spot->try_count_on())
       return {};
   }
   for (const idle_state wanted : {idle_state::parked, idle_state::watching, idle_state::visiting}) {
     for (parking_spot* spot : spots) {
-      if (spot->load() != wanted)
-        continue;
-      if (const waking won = spot->try_notify())
-        return won;
+      if (spot->load() == wanted) {
+        if (const waking won = spot->try_notify())
+          return won;
+      }
+      if (spot->try_count_on()) // it woke meanwhile
+        return {};
     }
   }
   return {};
@@ -185,8 +219,8 @@ class watch {
     std::uint32_t nobody = 0;
     return taken_.load_relaxed() == 0 && taken_.cas_strong_acq_rel(nobody, 1);
   }
-  // (E2) release: pairs with (E1). The full fence of leave_search() or the heavy one of the next parking
-  // follows before the caller relies on somebody else.
+  // (E2) release: pairs with (E1). (P5) or the heavy fence of the next parking follows before the caller
+  // relies on somebody else.
   void give_up() noexcept {
     changes_.store_relaxed(changes_.load_relaxed() + 1);
     taken_.store_release(0);
@@ -203,7 +237,7 @@ class watch {
   [[nodiscard]] std::uint32_t changes() const noexcept { return changes_.load_relaxed(); }
   // RACY: whether a poll would be done by somebody else anyway.
   [[nodiscard]] bool is_taken() const noexcept { return taken_.load_relaxed() != 0; }
-  // (E4) After a full fence: whether somebody watches or will look soon.
+  // (E4) After (P5): whether somebody watches or will look soon.
   [[nodiscard]] bool is_kept() const noexcept {
     return taken_.load_relaxed() != 0 || deputy_.load_relaxed() != 0;
   }
@@ -219,9 +253,7 @@ class watch {
 
 // What the steps rest on; the model test takes one away at a time.
 struct parking_fences {
-  static void parking() noexcept { base::heavy_fence(); }    // (P2)
-  static void search_left() noexcept { base::full_fence(); } // (P5)
-  static void handing_on() noexcept { base::heavy_fence(); } // (P5)
+  static void parking() noexcept { base::heavy_fence(); } // (P2)
 };
 
 // (P1), (P2). The worker looks once more after this, and sleeps on `spot.word()` while it reads `parked`.
@@ -261,26 +293,19 @@ bool sleep_with_watch(watch& post, Sleep& sleep) noexcept {
   return false;
 }
 
-// (P7) relaxed: what the waker pushed is found through the container, which orders it.
+// (P7)
 template <class EachPool>
 void leave_park(parking_spot& spot, const EachPool& each) noexcept {
-  spot.start_searching();
+  spot.search_again();
   each([](auto& p) { p.waiting_workers().remove(); });
 }
 
-// (P5) The worker found work and searches no longer. A push may have counted on its search: then its unit is
-// seen here and somebody else is woken for it. The second fence is heavy because the push has a light one; it
-// is paid only while somebody sleeps, and is cheaper than a wake-up in vain.
-template <class Fences = parking_fences, class EachPool>
+// (P5) The worker found work and searches no longer. A push that counted on its search has said so: then its
+// unit is seen here, and somebody else is woken for it.
+template <class EachPool>
 void leave_search(parking_spot& spot, const EachPool& each) noexcept {
-  spot.found_work();
-  Fences::search_left(); // two searchers that leave together see each other; a parker's count is seen, or it
-                         // sees us active
-  bool somebody_sleeps = false;
-  each([&somebody_sleeps](auto& p) { somebody_sleeps = somebody_sleeps || p.waiting_workers().any(); });
-  if (!somebody_sleeps)
+  if (!spot.found_work())
     return;
-  Fences::handing_on();
   each([](auto& p) {
     if (!p.empty())
       p.announce();

@@ -13,7 +13,7 @@ namespace {
 void bring(parking_spot& spot, idle_state s, os::doorbell& bell) {
   switch (s) {
   case idle_state::active:
-    spot.found_work();
+    static_cast<void>(spot.found_work());
     break;
   case idle_state::searching:
     spot.start_searching();
@@ -113,6 +113,41 @@ TEST(parking, one_wake_wins) {
   spot.announce_park();
   EXPECT_TRUE(spot.cancel_park());
   EXPECT_EQ(spot.load(), idle_state::searching);
+}
+
+// Whoever is awake is told that a push counts on it, and says so when it leaves its search, once.
+TEST(parking, a_search_that_was_counted_on_owes_a_look) {
+  parking_spot spot;
+  EXPECT_FALSE(spot.try_count_on()) << "it runs units";
+  spot.start_searching();
+  EXPECT_FALSE(spot.found_work());
+
+  spot.start_searching();
+  EXPECT_TRUE(spot.try_count_on());
+  EXPECT_TRUE(spot.try_count_on());
+  EXPECT_EQ(spot.load(), idle_state::searching);
+  EXPECT_TRUE(spot.found_work());
+  EXPECT_EQ(spot.load(), idle_state::active);
+  spot.start_searching();
+  EXPECT_FALSE(spot.found_work()) << "it has looked";
+}
+
+TEST(parking, a_sleep_that_a_push_has_ended_owes_a_look) {
+  parking_spot spot;
+  spot.announce_park();
+  EXPECT_FALSE(spot.try_count_on()) << "it sleeps";
+  spot.search_again();
+  EXPECT_FALSE(spot.found_work()) << "it woke by itself";
+
+  spot.announce_park();
+  ASSERT_TRUE(spot.try_notify());
+  EXPECT_TRUE(spot.try_count_on());
+  EXPECT_TRUE(spot.is_notified());
+  spot.search_again();
+  spot.announce_park(); // it has found nothing yet
+  EXPECT_EQ(spot.word().load_relaxed(), static_cast<std::uint32_t>(idle_state::parked)) << "it can sleep";
+  spot.search_again();
+  EXPECT_TRUE(spot.found_work());
 }
 
 TEST(parking, sleepers_are_counted) {
