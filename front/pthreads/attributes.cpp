@@ -17,21 +17,26 @@ bool has_stack(const thread& t) noexcept {
   return t.unit != nullptr && t.unit->stack != nullptr;
 }
 
-// The bytes that were asked for are the upper ones of what there is.
+// The bytes that were asked for are the upper ones of what there is, up to the end of the last page and with
+// what this library keeps there, as in the C library; the lowest is the first of a page, where a program may
+// want to put a guard of its own.
 int describe(const thread& t, pthread_attr_t& a) noexcept {
   if (!has_stack(t))
     return ESRCH;
+  static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto* const record = t.unit->stack;
-  const auto low = reinterpret_cast<std::uintptr_t>(record->low);
-  const std::size_t there = reinterpret_cast<std::uintptr_t>(record) - low;
-  const std::size_t bytes = t.stack_bytes != 0 ? std::min(t.stack_bytes, there) : there;
+  const auto lowest = reinterpret_cast<std::uintptr_t>(record->low);
+  const std::uintptr_t top = (reinterpret_cast<std::uintptr_t>(record) + page) & ~(page - 1);
+  std::uintptr_t low = lowest;
+  if (t.stack_bytes != 0 && t.stack_bytes < top - lowest)
+    low = (top - t.stack_bytes) & ~(page - 1);
   if (const int error = ::pthread_attr_init(&a))
     return error;
   ::pthread_attr_setguardsize(&a, t.guard_bytes);
   ::pthread_attr_setdetachstate(&a, t.held.load_relaxed() == thread::detached ? PTHREAD_CREATE_DETACHED
                                                                               : PTHREAD_CREATE_JOINABLE);
   ::pthread_attr_setaffinity_np(&a, sizeof t.cpus, &t.cpus);
-  return ::pthread_attr_setstack(&a, reinterpret_cast<void*>(low + (there - bytes)), bytes);
+  return ::pthread_attr_setstack(&a, reinterpret_cast<void*>(low), top - low);
 }
 
 // *Ownership*: `lock`, whose holder is in the runtime.

@@ -167,6 +167,9 @@ static void* knows_its_stack(void* bytes) {
   CHECK_ERROR(0, pthread_attr_getstack(&a, &low, &size));
   CHECK(&here > (char*)low && &here < (char*)low + size && size >= (size_t)bytes);
   pthread_attr_destroy(&a);
+  /* A guard of one's own, as Java has it: from the lowest byte on. */
+  CHECK(mmap(low, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == low);
+  CHECK(mmap(low, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == low);
   volatile char deep[(size_t)bytes * 3 / 4];
   for (size_t i = 0; i < sizeof deep; i += 1024)
     deep[i] = (char)i;

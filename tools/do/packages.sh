@@ -120,7 +120,7 @@ need_for() {
         xz-utils
       need --optional openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran # tests/mpi
       # tests/pthreads: programs. Its servers are not installed: Debian would start them.
-      need --optional pigz pbzip2 zstd lbzip2 plzip ripgrep sysbench stress-ng
+      need --optional pigz pbzip2 zstd lbzip2 plzip p7zip-full sqlite3 ripgrep sysbench stress-ng
       need_quick_programs
       clang=$(newest_clang)
       if [ -n "$clang" ]; then need "clang-$clang" "libclang-rt-$clang-dev"; need --optional "clang-tidy-$clang"; fi
