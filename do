@@ -87,7 +87,10 @@ verb_bench() {
     build release bench_constructs.openmp_llvm bench_patterns.openmp_llvm bench_cholesky.openmp_llvm ||
       say "without libomp, iomp5 and BOLT: clang's programs cannot be built"
   elif [ "$suite" = pthreads ]; then
-    build release bench_pthreads
+    build release bench_pthreads_threads bench_pthreads_echo
+  elif [ "$suite" = programs ]; then
+    need --optional pigz pbzip2 zstd lbzip2 plzip x264 sysbench
+    build release weft_pthread
   else
     build release bench
   fi
@@ -99,6 +102,9 @@ verb_bench() {
   fi
   if [ "$suite" = pthreads ]; then
     exec python3 bench/pthreads_suite.py --bin build/release/bench/bin "$@"
+  fi
+  if [ "$suite" = programs ]; then
+    exec python3 bench/programs_suite.py --bin build/release/bench/bin "$@"
   fi
   exec python3 bench/run.py --bin build/release/bench/bin "${arguments[@]}" "$@"
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The suite "pthreads": one program of pthreads, on the C library and with libweft_pthread.so preloaded, in turn.
+"""The suite "pthreads": two programs of pthreads, on the C library and with libweft_pthread.so preloaded, in turn.
 
     bench/pthreads_suite.py [--bin build/release/bench/bin] [--preload libweft_pthread.so] [--quick] [--passes N] [--workers N]
 
@@ -32,6 +32,7 @@ CASES = {
     "barrier": ("barrier of 64 threads, a round", (2_000, 20_000, 300), {"us": 20}),
     "mutex": ("mutex alone, in a thread", (20_000_000, 20_000_000, 1_000_000), {"ratio": 1.2}),
     "mutex_main": ("the same, in main", (20_000_000, 20_000_000, 1_000_000), {"ratio": 1.2}),
+    "echo": ("a server's request, 2,000 connections, a thread each", (400_000, 400_000, 20_000), {"ratio": 0.55}),
     "mutex_64": ("mutex of 64 threads", (6_400_000, 6_400_000, 640_000), {}),
     # What the C library can hold depends on the limits of the machine.
     "waiting": ("threads that wait, with stacks of 64 KiB", (10_000, 50_000, 2_000), {}),
@@ -44,8 +45,9 @@ def once(how, case, options):
         environment.update(LD_PRELOAD=str(options.preload), WEFT_WORKERS=str(options.workers))
     number = CASES[case][1][2 if options.quick else HOW.index(how)]
     before = os.getloadavg()[0]
+    program = ["pthreads.echo"] if case == "echo" else ["pthreads.threads", case]
     try:
-        done = subprocess.run([str(options.bin / "pthreads.threads"), case, str(number)], env=environment, capture_output=True,
+        done = subprocess.run([str(options.bin / program[0]), *program[1:], str(number)], env=environment, capture_output=True,
                               text=True, timeout=options.timeout)
     except subprocess.TimeoutExpired:
         return {"load": before, "error": f"more than {options.timeout} s"}
@@ -97,7 +99,7 @@ def main():
     options.bin = options.bin.resolve()
     options.preload = (options.preload or options.bin.parent.parent / "front/pthreads/libweft_pthread.so").resolve()
     options.passes = options.passes or (1 if options.quick else 5)
-    for needed in (options.bin / "pthreads.threads", options.preload):
+    for needed in (options.bin / "pthreads.threads", options.bin / "pthreads.echo", options.preload):
         if not needed.exists():
             sys.exit(f"{needed} is not there: build the target 'bench'")
     start = datetime.datetime.now(datetime.timezone.utc)
