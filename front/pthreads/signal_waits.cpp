@@ -7,6 +7,7 @@
 #include "front/pthreads/requests.hpp"
 #include "front/pthreads/signal_queue.hpp"
 #include "weft/door/deadline.hpp"
+#include "weft/door/preemptible.hpp"
 #include "weft/preemption.hpp"
 
 #include <algorithm>
@@ -18,13 +19,62 @@
 namespace weft::pthreads {
 namespace {
 
-// libc's function hides who sent it. The number, or -1 and errno. Ticks are not for the program.
-int wait_in_kernel(sigset_t set, siginfo_t& info, const timespec* limit) noexcept {
-  constexpr long bytes_of_the_kernel = 8;
-  set.__val[0] &= ~signal_of_ticks_bit();
-  return static_cast<int>(libc.syscall(SYS_rt_sigtimedwait, reinterpret_cast<long>(&set),
-                                       reinterpret_cast<long>(&info), reinterpret_cast<long>(limit),
-                                       bytes_of_the_kernel, 0, 0));
+constexpr long bytes_of_the_kernel = 8;
+
+// libc's function hides who sent it. The number, or a negative errno.
+int wait_in_kernel(const sigset_t& set, siginfo_t& info, const timespec* limit) noexcept {
+  const long result =
+      libc.syscall(SYS_rt_sigtimedwait, reinterpret_cast<long>(&set), reinterpret_cast<long>(&info),
+                   reinterpret_cast<long>(limit), bytes_of_the_kernel, 0, 0);
+  return static_cast<int>(result < 0 ? -errno : result);
+}
+
+// In scope: ticks wait at this kernel thread.
+class ticks_held {
+ public:
+  explicit ticks_held(const sigset_t& ticks) noexcept : ticks_(ticks) { change(SIG_BLOCK); }
+  ~ticks_held() { change(SIG_UNBLOCK); }
+  ticks_held(const ticks_held&) = delete;
+  ticks_held& operator=(const ticks_held&) = delete;
+
+ private:
+  void change(long how) const noexcept {
+    libc.syscall(SYS_rt_sigprocmask, how, reinterpret_cast<long>(&ticks_), 0, bytes_of_the_kernel, 0, 0);
+  }
+  const sigset_t& ticks_;
+};
+
+// What a wait in the kernel is for. `limit`: null: it has none.
+struct signal_wait {
+  sigset_t set;
+  const timespec* limit;
+  door::deadline until;
+
+  [[nodiscard]] timespec left() const noexcept {
+    return until == 0 ? *limit : door::timespec_of(std::max<std::int64_t>(until - door::now(), 0));
+  }
+};
+
+// relaxed: who sets them sends a tick after it, or the signal that is waited for
+bool is_called(const thread& t, int id) noexcept {
+  return t.waits_on.load_relaxed() != id || t.call_off.load_relaxed() != 0 || t.cancel_asked.load_relaxed();
+}
+
+// A tick has taken the worker to others. Who took one again, to wait again, would keep it from a thread that
+// computes until the next tick. What comes now is for the thread, and as it waits for the tick too, none
+// comes between the look and the wait unseen.
+int wait_without_worker(const thread& t, int id, const signal_wait& wait, siginfo_t& info) noexcept {
+  const sigset_t ticks = set_of(signal_of_ticks_bit());
+  const ticks_held here(ticks);
+  sigset_t both = wait.set;
+  both.__val[0] |= ticks.__val[0];
+  while (!is_called(t, id)) {
+    const timespec left = wait.limit != nullptr ? wait.left() : timespec{};
+    const int result = wait_in_kernel(both, info, wait.limit != nullptr ? &left : nullptr);
+    if (result != -EINTR && (result < 0 || bit_of(result) != ticks.__val[0]))
+      return result;
+  }
+  return -EINTR;
 }
 
 int own_kernel_thread() noexcept {
@@ -33,17 +83,18 @@ int own_kernel_thread() noexcept {
 
 // The number, or a negative errno. (S1) the wait is published, full fence, a look at what was sent; pairs
 // with the sender's: sent, full fence, a look for the wait.
-int wait_once(thread& t, const sigset_t& set, siginfo_t& info, const timespec* limit) noexcept {
+int wait_once(thread& t, const signal_wait& wait, siginfo_t& info) noexcept {
   const no_preemption here; // the kernel thread stays the same; its worker goes on elsewhere
   const int id = own_kernel_thread();
-  t.signals_waited = set.__val[0];
+  t.signals_waited = wait.set.__val[0];
   t.waits_on.store_release(id); // (S2) publishes the set; pairs with the sender's claim
   door::full_fence();           // (S1)
-  int result = take_queued(t, set.__val[0], info);
+  int result = take_queued(t, wait.set.__val[0], info);
   if (result == 0) {
-    result = wait_in_kernel(set, info, limit);
-    if (result < 0)
-      result = -errno;
+    const timespec left = wait.limit != nullptr ? wait.left() : timespec{};
+    result = wait_in_kernel(wait.set, info, wait.limit != nullptr ? &left : nullptr);
+    if (result == -EINTR && door::is_without_worker())
+      result = wait_without_worker(t, id, wait, info);
   }
   const bool is_call = result > 0 && calls_waiting(info);
   int seen = id;
@@ -52,22 +103,22 @@ int wait_once(thread& t, const sigset_t& set, siginfo_t& info, const timespec* l
   return is_call ? -EINTR : result; // called for an earlier wait, by one that came too late
 }
 
+// Ticks are not for the program.
 int wait(const sigset_t& set, siginfo_t* info, const timespec* limit) {
   siginfo_t own{};
   siginfo_t& got = info != nullptr ? *info : own;
   const bool is_length = limit != nullptr && door::is_valid(*limit);
-  const door::deadline until =
-      is_length ? door::now() + std::min(door::ns_of(*limit), INT64_MAX - door::now()) : 0;
-  timespec left = limit != nullptr ? *limit : timespec{};
+  signal_wait what{.set = set, .limit = limit, .until = 0};
+  what.set.__val[0] &= ~signal_of_ticks_bit();
+  if (is_length)
+    what.until = door::now() + std::min(door::ns_of(*limit), INT64_MAX - door::now());
   for (;;) {
     act_on_requests();
-    const int result = wait_once(*self, set, got, limit != nullptr ? &left : nullptr);
+    const int result = wait_once(*self, what, got);
     if (result > 0 && got.si_code == SI_TKILL)
       got.si_code = SI_USER; // as libc has it
     if (result != -EINTR)    // else it may have been a tick
       return result;
-    if (is_length)
-      left = door::timespec_of(std::max<std::int64_t>(until - door::now(), 0));
   }
 }
 

@@ -2,7 +2,9 @@
 /* Signals for the process, and what handlers are told of signals. */
 #include "tests/pthreads/check.h"
 
+#include <dirent.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 /* Old programs still call sighold() and its like. */
@@ -202,6 +204,85 @@ static void queued(void) {
   CHECK(wrong == 0);
 }
 
+/* --- who waits for a signal keeps no worker: others compute, and it sleeps in the kernel until it is called
+ * --- */
+
+static void* waits_for_one(void* handles) {
+  const sigset_t set = set_of(SIGUSR2);
+  siginfo_t info;
+  own = handles != NULL;
+  CHECK(sem_post(&there) == 0);
+  int got;
+  while ((got = sigwaitinfo(&set, &info)) < 0)
+    CHECK(errno == EINTR);
+  CHECK(got == SIGUSR2);
+  return handles;
+}
+static void* computes(void* x) {
+  while (!ends) {
+  }
+  return x;
+}
+/* Whether a kernel thread waits by rt_sigtimedwait(2) at this moment. */
+static int one_waits(void) {
+  char name[300];
+  int waits = 0;
+  DIR* all = opendir("/proc/self/task");
+  CHECK(all != NULL);
+  for (struct dirent* one; !waits && (one = readdir(all)) != NULL;) {
+    snprintf(name, sizeof name, "/proc/self/task/%s/syscall", one->d_name);
+    FILE* file = fopen(name, "r");
+    long call = -1;
+    waits = file != NULL && fscanf(file, "%ld", &call) == 1 && call == SYS_rt_sigtimedwait;
+    if (file != NULL)
+      fclose(file);
+  }
+  closedir(all);
+  return waits;
+}
+static void count_handled(int number, siginfo_t* info, void* context) {
+  (void)number;
+  (void)info;
+  (void)context;
+  wrong += own != 1;
+  CHECK(sem_post(&handled) == 0);
+}
+static void waits_without_worker(void) {
+  CHECK(sem_init(&handled, 0, 0) == 0 && sem_init(&there, 0, 0) == 0);
+  const sigset_t set = set_of(SIGUSR2);
+  CHECK_ERROR(0, pthread_sigmask(SIG_BLOCK, &set, NULL));
+  handle(SIGUSR1, count_handled);
+  const int can_see = access("/proc/self/syscall", R_OK) == 0;
+  pthread_t busy[4];
+  for (int i = 0; i < 4; ++i)
+    busy[i] = begin(computes, NULL);
+  const pthread_t t = begin(waits_for_one, (void*)1);
+  wait_for(&there);
+  /* Whoever needs a worker to wait again is seen to wait for that one, half of the time. */
+  for (int in_turn = 0, looks = 0; can_see && in_turn < 30; ++looks, sleep_ms(2)) {
+    CHECK(looks < 10000);
+    in_turn = one_waits() ? in_turn + 1 : 0;
+  }
+  for (int i = 0; i < 3; ++i) { /* a handler runs all the same, and it waits again */
+    CHECK_ERROR(0, pthread_kill(t, SIGUSR1));
+    wait_for(&handled);
+  }
+  CHECK_ERROR(0, pthread_kill(t, SIGUSR2));
+  CHECK(end(t) == (void*)1);
+  for (int i = 0; i < 20; ++i) { /* cancelled at the beginning, and when it waits without a worker */
+    const pthread_t other = begin(waits_for_one, NULL);
+    wait_for(&there);
+    if (i % 4 == 3)
+      sleep_ms(10);
+    CHECK_ERROR(0, pthread_cancel(other));
+    CHECK(end(other) == PTHREAD_CANCELED);
+  }
+  ends = 1;
+  for (int i = 0; i < 4; ++i)
+    end(busy[i]);
+  CHECK(wrong == 0);
+}
+
 /* --- what nobody handles ends the process, if a thread has it open --- */
 
 static void* has_term_open(void* x) {
@@ -296,6 +377,7 @@ int main(int argument_count, char** words) {
                                            {"main_first", main_first},
                                            {"waits_until_open", waits_until_open},
                                            {"queued", queued},
+                                           {"waits_without_worker", waits_without_worker},
                                            {"by_default", by_default},
                                            {"of_processes", of_processes}};
   return RUN_CASE(cases, words);

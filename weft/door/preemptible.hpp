@@ -58,6 +58,13 @@ inline void interrupt(descriptor& u) noexcept {
     m->interrupt();
 }
 
+/// Whether the caller, a preemptible thread, has left its worker to others in a wait in the kernel; it takes
+/// one again when it comes into the runtime. *Contexts*: thread. *Switches*: never. *Errors*: none.
+[[nodiscard]] inline bool is_without_worker() noexcept {
+  sched::worker_face& face = sched::here();
+  return face.attention.any_relaxed(sched::user_code) && sched::user_mode::behind(face).is_away();
+}
+
 /// How many kinds there are: `preemption` as a number is below it.
 inline constexpr unsigned preemption_kinds = sched::preemption_kinds;
 
