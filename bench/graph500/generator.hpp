@@ -34,17 +34,24 @@ inline edge draw_edge(unsigned scale, std::uint64_t number) {
   return e;
 }
 
-inline std::vector<edge> make_edges(unsigned scale) {
+// keep(edge) for one after the other.
+template <class Keep>
+void draw_edges(unsigned scale, Keep keep) {
   const std::size_t n = std::size_t{1} << scale;
   std::vector<vertex> names(n);
   std::iota(names.begin(), names.end(), vertex{0});
   for (std::size_t k = 0; k < n; ++k)
     std::swap(names[k], names[k + random_at(of_names, k) % (n - k)]);
-  std::vector<edge> edges(n * edges_of_a_vertex);
-  for (std::size_t k = 0; k < edges.size(); ++k) {
+  for (std::size_t k = 0; k < n * edges_of_a_vertex; ++k) {
     const edge e = draw_edge(scale, k);
-    edges[k] = {names[e.from], names[e.to]};
+    keep(edge{names[e.from], names[e.to]});
   }
+}
+
+inline std::vector<edge> make_edges(unsigned scale) {
+  std::vector<edge> edges;
+  edges.reserve(edges_of_a_vertex << scale);
+  draw_edges(scale, [&edges](edge e) { edges.push_back(e); });
   return edges;
 }
 

@@ -8,17 +8,15 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <utility>
 #include <vector>
 
 #include "bench/graph500/tree.hpp"
+#include "bench/graph500/visits.hpp"
 
 namespace weft::bench::graph500 {
 
 inline constexpr std::size_t parts = 8;
-// How many threads a creator has alive at a time; as in kmeans.
-inline constexpr std::size_t batch = 8192;
-// How many vertices of the frontier a creator takes at a time: some have very many neighbours.
-inline constexpr std::size_t share = 16;
 
 // `Lock` has try_lock() and unlock().
 template <class Lock>
@@ -32,39 +30,19 @@ class search {
     depth_ = 0;
     tree_[root] = root;
     level_[root] = 0;
-    frontier_ = {root};
+    frontier_.assign({root});
   }
 
   // Before the visits of a level. False: there is nothing left to visit.
   bool begin_level() {
     ++depth_;
-    taken_.store(0, std::memory_order_relaxed);
     return !frontier_.empty();
   }
 
-  // A creator's part of the visits of a level: create(j, u, v) makes the j-th thread of a batch, which calls
-  // visit(u, v), and join(j) joins it. Any number of creators at a time.
+  // As frontier::create_visits(); the thread calls visit(u, v).
   template <class Create, class Join>
   void create_visits(Create create, Join join) {
-    std::size_t alive = 0;
-    const auto join_all = [&] {
-      for (std::size_t j = 0; j < alive; ++j)
-        join(j);
-      alive = 0;
-    };
-    for (;;) {
-      const std::size_t first = taken_.fetch_add(share, std::memory_order_relaxed);
-      if (first >= frontier_.size())
-        break;
-      for (std::size_t k = first; k < std::min(first + share, frontier_.size()); ++k) {
-        for (const vertex v : graph_.neighbours(frontier_[k])) {
-          create(alive, frontier_[k], v);
-          if (++alive == batch)
-            join_all();
-        }
-      }
-    }
-    join_all();
+    frontier_.create_visits(graph_, create, join);
   }
 
   // SWITCH: yield() may resume on another worker.
@@ -91,13 +69,14 @@ class search {
 
   // When all visits of the level have ended: delivers what is left in the buffers.
   void end_level() {
-    frontier_.clear();
+    std::vector<vertex> next;
     for (part& each : parts_) {
       deliver(each, each.buffer);
       each.buffer.clear();
-      frontier_.insert(frontier_.end(), each.next.begin(), each.next.end());
+      next.insert(next.end(), each.next.begin(), each.next.end());
       each.next.clear();
     }
+    frontier_.assign(std::move(next));
   }
 
   [[nodiscard]] const parents& tree() const { return tree_; }
@@ -113,14 +92,6 @@ class search {
     alignas(64) Lock delivering;
     std::vector<vertex> next;
   };
-
-  template <class Yield>
-  static void take(Lock& lock, Yield yield, bool& promoted) {
-    while (!lock.try_lock()) [[unlikely]] {
-      promoted = true;
-      yield();
-    }
-  }
 
   void deliver(part& to, const std::vector<edge>& visits) {
     for (const auto [u, v] : visits) {
@@ -139,8 +110,8 @@ class search {
   parents tree_;
   std::vector<unsigned> level_; // of what is in the tree
   unsigned depth_ = 0;          // of the vertices that are being visited
-  std::vector<vertex> frontier_;
-  std::atomic<std::size_t> taken_{0}, promoted_{0};
+  frontier frontier_;
+  std::atomic<std::size_t> promoted_{0};
   std::array<part, parts> parts_;
 };
 

@@ -25,7 +25,8 @@ void create_visits(search& s, std::vector<Unit>& units) {
 
 int main(int argc, char** argv) {
   bench::recorder rec(argc, argv, graph500::defaults(), graph500::forms(bench::technique_names()));
-  return bench::with_creators(rec, graph500::form(rec).technique, graph500::batch, [&rec](auto& creators) {
+  const graph500::form form(rec.opt().form);
+  return bench::with_creators(rec.opt().workers, form.technique, graph500::batch, [&rec](auto& creators) {
     return graph500::run<weft::mutex>(rec, [&creators](search& s) {
       creators.run([&s](std::size_t, auto& units) { create_visits(s, units); });
     });

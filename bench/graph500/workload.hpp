@@ -9,15 +9,12 @@
 // the five checks of the specification and is, parent by parent, that of a serial search.
 #pragma once
 
-#include <array>
 #include <string>
 
 #include "bench/common/bench.hpp"
 #include "bench/graph500/search.hpp"
 
 namespace weft::bench::graph500 {
-
-inline constexpr std::array<std::size_t, 4> buffer_lengths = {1, 16, 256, 4096};
 
 inline options defaults() {
   return {.n = 18, .rounds = 1, .repeats = 8, .workers = 2, .form = {}};
@@ -32,14 +29,6 @@ inline std::vector<std::string> forms(const std::vector<std::string>& techniques
   return all;
 }
 
-struct form {
-  explicit form(const recorder& rec)
-      : technique(rec.opt().form.substr(0, rec.opt().form.rfind('.'))),
-        buffer_length(std::stoul(rec.opt().form.substr(technique.size() + 1))) {}
-  std::string technique;
-  std::size_t buffer_length;
-};
-
 // visit_all(s) makes a level's visits, each from a thread of its own, and joins them.
 template <class Lock, class VisitAll>
 int run(recorder& rec, VisitAll&& visit_all) {
@@ -47,7 +36,7 @@ int run(recorder& rec, VisitAll&& visit_all) {
   const std::vector<edge> edges = make_edges(scale);
   const graph g(std::size_t{1} << scale, edges);
   const std::vector<vertex> roots = draw_roots(g, rec.opt().repeats * rec.opt().rounds + 1);
-  search<Lock> s(g, form(rec).buffer_length);
+  search<Lock> s(g, form(rec.opt().form).buffer_length);
   const auto search_from = [&](vertex root) {
     const std::int64_t begin = now_ns();
     for (s.start(root); s.begin_level(); s.end_level())

@@ -24,9 +24,10 @@ void add_part(work& w, std::size_t part, std::size_t parts, std::vector<Unit>& u
 
 int main(int argc, char** argv) {
   bench::recorder rec(argc, argv, kmeans::defaults(), kmeans::forms(bench::technique_names()));
-  return bench::with_creators(rec, kmeans::form(rec).technique, kmeans::batch, [&rec](auto& creators) {
-    return kmeans::run<weft::mutex>(rec, [&creators](work& w) {
-      creators.run([&](std::size_t part, auto& units) { add_part(w, part, creators.count(), units); });
-    });
-  });
+  return bench::with_creators(
+      rec.opt().workers, kmeans::form(rec).technique, kmeans::batch, [&rec](auto& creators) {
+        return kmeans::run<weft::mutex>(rec, [&creators](work& w) {
+          creators.run([&](std::size_t part, auto& units) { add_part(w, part, creators.count(), units); });
+        });
+      });
 }

@@ -44,13 +44,13 @@ class creators {
 
 // f(creators of technique T) in a runtime whose pools suit T, for the technique of that name; what f returns.
 template <class F>
-int with_creators(const recorder& rec, std::string_view technique, std::size_t batch, F f) {
+int with_creators(unsigned workers, std::string_view technique, std::size_t batch, F f) {
   return with_technique(technique, [&]<technique_id T>() {
-    runtime::options options = weft_options(rec.opt().workers);
+    runtime::options options = weft_options(workers);
     if (!unit::is_child_first(T))
       options.pools = arrangement::pool_per_worker;
     const runtime::scope scope(options);
-    creators<thread_of<T>> all(rec.opt().workers, batch);
+    creators<thread_of<T>> all(workers, batch);
     return f(all);
   });
 }
