@@ -28,7 +28,8 @@ using namespace weft::mpi;
     return elsewhere([=] { return blocking arguments; });                                                    \
   }
 
-// Twins of Open MPI 4 that hang with types of no bytes, where the blocking calls do not. In all ranks alike.
+// Twins of Open MPI 4 that hang with types of no bytes, or mix up what a rank that is the neighbour on both
+// sides has sent, where the blocking calls do not. In all ranks alike.
 #if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5
 #define FRAIL_TWIN(name, twin, parameters, arguments) ELSEWHERE(name, parameters, arguments)
 #else

@@ -413,6 +413,7 @@ constexpr named cases[] = {{"self", self},
                            {"communicators", communicators},
                            {"intercommunicators", intercommunicators},
                            {"neighbours", neighbours},
+                           {"small_rings", small_rings},
                            {"buffered", buffered},
 #if MPI_VERSION >= 4
                            {"large_counts", large_counts},

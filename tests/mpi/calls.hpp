@@ -52,6 +52,7 @@ inline MPI_Comm dup_world() {
 void communicators();
 void intercommunicators();
 void neighbours();
+void small_rings();
 void large_counts();
 void windows();
 void files();
