@@ -252,6 +252,26 @@ TEST(interrupted_worker, keeps_its_memory_for_a_while) {
               since() >= std::chrono::nanoseconds(weft::sched::trim_after));
 }
 
+// Nor with the first look at an event source that has patience.
+TEST(interrupted_worker, keeps_its_memory_while_it_looks_at_sources) {
+  struct patient final : weft::event_source {
+    int poll() override { return ++looks, 0; }
+    [[nodiscard]] std::chrono::nanoseconds patience() const override { return 100us; }
+    std::atomic<int> looks{0};
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  const auto since = [begin] { return std::chrono::steady_clock::now() - begin; };
+  const weft::runtime::scope use({.workers = 2});
+  auto& group = weft::runtime::default_group();
+  const auto source = std::make_shared<patient>();
+  group.add_event_source(source);
+  const auto& idle = group.member(1);
+  while ((since() < 40ms || source->looks < 10) && idle.caches.trims.load_acquire() == 0) {
+  }
+  EXPECT_TRUE(idle.caches.trims.load_acquire() == 0 ||
+              since() >= std::chrono::nanoseconds(weft::sched::trim_after));
+}
+
 struct kernel_thread_page : weft::compose::default_policies {
   using context = weft::compose::kernel_thread_context;
   using stack_source = weft::compose::kernel_thread_stacks;

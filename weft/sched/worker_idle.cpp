@@ -124,7 +124,8 @@ descriptor* worker::idle() noexcept {
   const bool is_crowded = crowded();
   const bool steals = owner_group.has_thieves() && !attention.any_relaxed(simulated) && on_idle == nullptr;
   const deadline longest_rest = steals ? idle_rest.get() * 1000 : 0;
-  deadline begin = os::now_ns();
+  const deadline idle_since = os::now_ns();
+  deadline begin = idle_since;
   deadline seen = begin;
   unsigned pause = 1;
   bool dozes = false;
@@ -137,7 +138,9 @@ descriptor* worker::idle() noexcept {
       rest_of_monitor.rouse();
   };
   const auto sleep = [&](deadline rest_for) {
-    dozes = rest_for != 0 ? rest(rest_for) : park();
+    dozes = rest_for != 0    ? rest(rest_for)
+            : caches.trimmed ? park()
+                             : park(served::all, idle_since + trim_after);
     if (!dozes)
       rest_of_monitor.rouse();
     is_called = !dozes;
@@ -228,6 +231,8 @@ bool worker::rest(deadline length) noexcept {
 }
 
 // True: it has slept its time, and nobody has called. The caller rouses the monitor, unless it parks again.
+// `longest`: until when it sleeps, though timers and patient sources may wake it before; who serves all, and
+// has kept its memory, gives that back then.
 bool worker::park(served whose, deadline longest) noexcept {
   const auto each_pool = [this, whose](auto action) { for_each_pool(whose, action); };
   timing.sleeps_until.store_relaxed(
@@ -242,11 +247,8 @@ bool worker::park(served whose, deadline longest) noexcept {
     note(trace::event::park, nullptr);
     deadline until = std::min(owner_group.sleep_until(*this), longest);
     const deadline asleep = os::now_ns();
-    if (rests) {
-      // Not for long.
-    } else if (!caches.trimmed) {
-      until = std::min(until, asleep + trim_after);
-    } else if (until == no_deadline && standstill_looks < std::size(pauses_between_looks)) {
+    if (!rests && caches.trimmed && until == no_deadline &&
+        standstill_looks < std::size(pauses_between_looks)) {
       if (standstill::look()) // kernel threads without work end by and by
         until = asleep + pauses_between_looks[standstill_looks++];
     }
@@ -257,7 +259,7 @@ bool worker::park(served whose, deadline longest) noexcept {
     if (!rests)
       parking.search.slept(os::now_ns() - asleep, idle_spin.get() * 1000);
     is_over = !parking.spot.is_notified() && os::now_ns() >= until;
-    if (!rests && !caches.trimmed && is_over)
+    if (!rests && !caches.trimmed && is_over && os::now_ns() >= longest)
       give_memory_back();
   }
   timing.sleeps_until.store_relaxed(0);
