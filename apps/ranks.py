@@ -6,6 +6,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'bench'))
 import run as bench  # noqa: E402
@@ -25,6 +26,21 @@ def engines(folder, program):
         print(f'neither Open MPI nor MPICH was found when Weft was built: {folder} has no {program}.openmpi and no {program}.mpich')
         sys.exit(NO_ENGINE)
     return found
+
+
+def share_of_others(of):
+    """What `of()` returns, and the share of all CPUs that others had meanwhile."""
+    began, (everything, own) = time.monotonic(), bench.cpu_seconds()
+    result = of()
+    now, (everything_now, own_now) = time.monotonic(), bench.cpu_seconds()
+    return result, max(0, everything_now - everything - (own_now - own)) / ((now - began) * len(os.sched_getaffinity(0)))
+
+
+def wait_for_quiet(seconds):
+    """Until others leave nine tenths of the CPUs alone, or so long."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and share_of_others(lambda: time.sleep(0.2))[1] > 0.1:
+        pass
 
 
 def run_job(program, engine, ranks, words, workers, timeout, with_layer=True):
