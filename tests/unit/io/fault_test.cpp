@@ -6,6 +6,7 @@
 #include "weft/os/fault.hpp"
 #include "weft/workers/group.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
@@ -120,8 +121,13 @@ TEST_P(failing, refused_submissions_are_made_again) {
 TEST(stopping, is_not_over_with_a_signal_while_requests_are_on_their_way) {
   ASSERT_TRUE(runtime::start({.workers = 1, .io = io::mechanism::uring}));
   const fifo file;
-  thread([&file] { static_cast<void>(io::open(file.path.c_str(), O_RDONLY)); }).detach();
-  this_thread::sleep_for(5ms);
+  std::atomic<bool> begins = false;
+  thread([&file, &begins] {
+    begins = true;
+    static_cast<void>(io::open(file.path.c_str(), O_RDONLY));
+  }).detach();
+  while (!begins) // on the only worker: once this goes on, it waits in io::open()
+    this_thread::yield();
   const auto* const source = static_cast<io::source*>(runtime::default_group().waiting_source());
   const bool has_ring = source != nullptr && source->kind() == io::mechanism::uring;
   if (!has_ring) { // the spare thread would wait for ever
