@@ -161,8 +161,10 @@ class thread {
   [[gnu::always_inline]] void join() {
     if (unit_ == nullptr) [[unlikely]]
       detail::throw_not_joinable();
-    sched::join(*unit_);
-    sched::free_unit(sched::here(), *std::exchange(unit_, nullptr));
+    unit::descriptor& u = *unit_;
+    sched::worker& now = sched::join(u);
+    unit_ = nullptr;
+    sched::free_unit(now, u);
   }
   // The same, no longer than told; false: the thread has not ended and stays joinable. Errors: also if no
   // timer can be had.

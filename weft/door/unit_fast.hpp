@@ -81,7 +81,7 @@ class fast_units {
   /// passes.
   [[gnu::always_inline]] static bool join_thread(descriptor& named) {
     descriptor* u = &named;
-    if (run_on_callers_stack(sched::here(), u) == nullptr) [[unlikely]]
+    if (run_on_callers_stack(sched::here(), u).now == nullptr) [[unlikely]]
       return named.operations == &Front::thread && !is_observed(sched::here()) &&
              (named.join.has_ended() || sched::start_by_join(named));
     sched::call_by_joiner::publish_end(*u);
@@ -90,17 +90,19 @@ class fast_units {
   /// The same and frees it. The operations are known to be Front::thread.
   [[gnu::always_inline]] static bool free_thread(descriptor* u) {
     worker& before = sched::here();
-    if (!u->state.is(unit::state::fresh)) {
+    const ended e = run_on_callers_stack(before, u);
+    if (e.now == nullptr) {
       return !is_observed(before) && (u->join.has_ended() || sched::start_by_join(*u)) &&
              free_if_plain(sched::here(), *u);
     }
-    if (worker* now = run_on_callers_stack(before, u)) [[likely]] {
-      if (free_if_plain(*now, *u)) [[likely]]
-        return true;
-      sched::call_by_joiner::publish_end(*u);
-      return false;
+    if (e.plain) [[likely]] { // as it is still: nobody else knows it
+      free_plain(*e.now, *u);
+      return true;
     }
-    return !is_observed(before) && sched::start_by_join(*u) && free_if_plain(sched::here(), *u);
+    if (free_if_plain(*e.now, *u))
+      return true;
+    sched::call_by_joiner::publish_end(*u);
+    return false;
   }
 
   /// The same for tasklets, which run on the caller's stack or on the worker's. Nothing may leave one by an
@@ -187,8 +189,9 @@ class fast_units {
   // The end of the accounts of a thread that has returned.
   struct settle_returned {
     [[gnu::always_inline]] static void plain(worker& w, descriptor& u) noexcept {
-      if (u.own_pool.is(w.listed)) [[likely]] {
-        w.listed->count_unit_here(-1);
+      weft::pool* const listed = w.listed;
+      if (u.own_pool.is(listed)) [[likely]] {
+        listed->count_unit_here(-1);
       } else {
         Front::settle_end(u);
       }
@@ -196,16 +199,22 @@ class fast_units {
     static void special(descriptor& u) noexcept { Front::settle_end(u); }
   };
 
-  // A thread that has not started runs to its end on the caller's stack, which is not published: the caller's
-  // worker afterwards. Null: it may not; nothing has changed.
-  [[gnu::always_inline]] static worker* run_on_callers_stack(worker& w, descriptor*& u) {
+  struct ended {
+    worker* now; // the caller's, afterwards
+    bool plain;  // there is no more of the unit than its descriptor
+  };
+  // A thread that has not started runs to its end on the caller's stack, which is not published. No worker:
+  // it may not; nothing has changed.
+  [[gnu::always_inline]] static ended run_on_callers_stack(worker& w, descriptor*& u) {
     if constexpr (arch::has_marks) {
-      if (sched::call_by_joiner::take_listed(w, *u)) [[likely]] {
+      sched::call_by_joiner::host h;
+      if (sched::call_by_joiner::take_listed(w, *u, h)) [[likely]] {
         const closure& c = closure::of(*u);
-        return &sched::call_by_joiner::run_marked<settle_returned>(w, u, c.function, c.argument);
+        const auto e = sched::call_by_joiner::run_marked<settle_returned>(w, h, u, c.function, c.argument);
+        return {&e.now, e.plain};
       }
     }
-    return nullptr;
+    return {nullptr, false};
   }
 
   // A tasklet that has not started runs, which is not published. `finish(plain)` does the rest, where `plain`

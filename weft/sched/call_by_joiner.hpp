@@ -40,20 +40,30 @@ WEFT_API void let_due_ones_run();
 
 class call_by_joiner {
  public:
-  // Whether a unit may be called on the stack of the running one.
-  [[gnu::always_inline]] static bool may_host(const worker& w) noexcept {
-    const descriptor& self = *w.current;
-    return !self.has(unit::kind_mask) && !arch::any(*w.exceptions) &&
-           technique::inline_join::has_room(*self.stack);
-  }
+  // The thread that a worker runs, and its stack: read once for a whole join. Made for nobody at first: a
+  // kernel thread that is no worker runs nothing.
+  struct host {
+    host() noexcept = default;
+    explicit host(const worker& w) noexcept : self(w.current), stack(self->stack) {}
+    descriptor* self = nullptr;
+    memory::stack_record* stack = nullptr;
+  };
 
-  // Takes `u` out of the worker's own list for a call. False: nothing has changed but the budget of
-  // decisions.
-  [[gnu::always_inline]] static bool take_listed(worker& w, descriptor& u,
+  // Whether a unit may be called on the stack of the running one.
+  [[gnu::always_inline]] static bool may_host(const worker& w, const host& h) noexcept {
+    return !h.self->has(unit::kind_mask) && !arch::any(*w.exceptions) &&
+           technique::inline_join::has_room(*h.stack);
+  }
+  [[gnu::always_inline]] static bool may_host(const worker& w) noexcept { return may_host(w, host(w)); }
+
+  // Takes `u` out of the worker's own list for a call by `h`, who is whom it runs then. False: nothing has
+  // changed but the budget of decisions.
+  [[gnu::always_inline]] static bool take_listed(worker& w, descriptor& u, host& h,
                                                  std::uint64_t traits = unit::kind_thread) noexcept {
-    if (!u.own_pool.is(w.listed) || !u.is_fresh_and(traits) || !may_host(w)) [[unlikely]]
+    if (!u.own_pool.is(w.listed) || !u.is_fresh_and(traits)) [[unlikely]]
       return false;
-    if (w.budget.count_down()) [[unlikely]]
+    h = host(w);
+    if (!may_host(w, h) || w.budget.count_down()) [[unlikely]]
       return false;
     queue::intrusive_fifo::unlink(&u.link);
     return true;
@@ -64,48 +74,54 @@ class call_by_joiner {
            !w.budget.count_down() && may_host(w) && w.deque->pop_bottom_if(&u);
   }
 
-  // `w` runs the caller, who has taken `u`. `plain`: its traits, if nothing is special about it. Switches:
-  // may.
-  [[gnu::always_inline]] static void run(worker& w, descriptor& u,
-                                         std::uint64_t plain = unit::kind_thread) noexcept {
-    descriptor& joiner = begin(w, u);
+  // `w` runs the caller, `h`, who has taken `u`. `plain`: its traits, if nothing is special about it. Returns
+  // the worker that runs the caller now. Switches: may.
+  [[gnu::always_inline]] static worker& run(worker& w, const host& h, descriptor& u,
+                                            std::uint64_t plain = unit::kind_thread) noexcept {
+    descriptor& joiner = *h.self;
+    begin(w, h, u);
     technique::inline_join::call(u);
     if (!u.traits.equals_relaxed(plain)) [[unlikely]]
       end_hosted(u);
     u.join.finish_for_committed(); // for who waits until it has moved or ended
-    end(w, here(), u, joiner);
+    return end(w, here(), u, joiner);
   }
   // The same for units that end by leaving their frames: end_now() comes back to here. Calls
   // `function(argument)`, and does not publish the end; if it returns, Settle::plain(worker, unit) where
   // nothing is special about the unit, else Settle::special(unit). Neither may switch. Not where
-  // arch::has_marks is false. Returns the worker that runs the caller now, and `u` in a register.
+  // arch::has_marks is false. Leaves `u` in a register.
+  struct ended {
+    worker& now; // runs the caller
+    bool plain;  // it was Settle::plain()
+  };
   template <class Settle>
-  [[gnu::always_inline]] static worker& run_marked(worker& w, descriptor*& u, arch::entry_function function,
-                                                   void* argument) {
+  [[gnu::always_inline]] static ended run_marked(worker& w, const host& h, descriptor*& u,
+                                                 arch::entry_function function, void* argument) {
     static_assert(offsetof(descriptor, context) == 0);
-    descriptor& self = begin(w, *u);
+    descriptor& self = *h.self;
+    begin(w, h, *u);
     u->join.wait_before_start(self); // for end_now()
     // The mark must keep the joiner's FP control, so the unit's is loaded behind it.
-    const starting with_own{function, argument, *u};
+    starting with_own;
     if (arch::fp_control::differs_from(u->context)) [[unlikely]] {
+      with_own = {function, argument, u};
       function = &starting::run;
-      argument = const_cast<starting*>(&with_own);
+      argument = &with_own;
     }
     arch::context* mark = &self.context;
     void* kept = u;
     const bool returned = arch::call_marked(mark, kept, function, argument);
     auto& joiner = *reinterpret_cast<descriptor*>(mark);
     u = static_cast<descriptor*>(kept);
-    worker* now = &here();
+    worker& now = here();
     if (returned && u->traits.equals_relaxed(unit::kind_thread)) [[likely]] {
-      Settle::plain(*now, *u);
-    } else {
-      if (returned)
-        Settle::special(*u);
-      end_hosted(*u);
-      now = &here();
+      Settle::plain(now, *u);
+      return {end(w, now, *u, joiner), true};
     }
-    return end(w, *now, *u, joiner);
+    if (returned)
+      Settle::special(*u);
+    end_hosted(*u);
+    return {end(w, here(), *u, joiner), false};
   }
 
   // The same for a tasklet, which cannot move to another worker; the caller does the rest. On the joiner's
@@ -140,22 +156,20 @@ class call_by_joiner {
   struct starting {
     arch::entry_function function;
     void* argument;
-    descriptor& u;
+    const descriptor* u;
     static void run(void* p) {
       const starting& s = *static_cast<const starting*>(p);
-      arch::fp_control().become_that_of(s.u.context);
+      arch::fp_control().become_that_of(s.u->context);
       s.function(s.argument);
     }
   };
 
-  [[gnu::always_inline]] static descriptor& begin(worker& w, descriptor& u) noexcept {
-    descriptor& joiner = *w.current;
-    u.stack = joiner.stack; // so that it counts as started where it deviates
-    arch::sanitizer::share_fiber(u.context.fiber, joiner.context.fiber);
-    joiner.state.block();
+  [[gnu::always_inline]] static void begin(worker& w, const host& h, descriptor& u) noexcept {
+    u.stack = h.stack; // so that it counts as started where it deviates
+    arch::sanitizer::share_fiber(u.context.fiber, h.self->context.fiber);
+    h.self->state.block();
     u.state.start_running();
     w.current = &u;
-    return joiner;
   }
   // SWITCH: the unit may have moved to another worker, and the joiner's stack with it: `now`. Returns who
   // runs the joiner then.

@@ -48,7 +48,7 @@ bool prefers_joiners_stack(const descriptor& u) noexcept {
     static void special(descriptor&) noexcept {}
   };
   descriptor* ended = &u;
-  call_by_joiner::run_marked<run_settles>(w, ended, run, ended);
+  call_by_joiner::run_marked<run_settles>(w, call_by_joiner::host(w), ended, run, ended);
   call_by_joiner::publish_end(*ended);
 }
 [[maybe_unused, gnu::always_inline]] inline void run_leaving(worker& w, descriptor& u) {
@@ -95,7 +95,7 @@ bool may_share_stack(const worker& w, const descriptor& u) noexcept {
   if (!may_share_stack(w, u))
     return false;
   if (u.operations->end == nullptr) {
-    call_by_joiner::run(w, u);
+    call_by_joiner::run(w, call_by_joiner::host(w), u);
     return true;
   }
   if constexpr (arch::has_marks)
@@ -256,7 +256,7 @@ WEFT_CALLS_UNITS bool run_inlined_from_deque(descriptor& u) {
   worker& w = here();
   if (!call_by_joiner::take_from_deque(w, u))
     return false;
-  call_by_joiner::run(w, u);
+  call_by_joiner::run(w, call_by_joiner::host(w), u);
   return true;
 }
 

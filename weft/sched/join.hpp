@@ -24,14 +24,16 @@ WEFT_API void join_slowly(descriptor& u);
 // a unit. A unit that has not started and that this worker may take out of its pool runs on the caller's
 // stack, or is started by a jump, and the caller goes on at this very place when it ends: that keeps the
 // return predictor in step. Contexts: thread, foreign kernel thread. Switches: may. Errors:
-// std::system_error: resource_deadlock_would_occur (itself), operation_not_permitted (tasklet).
-[[gnu::always_inline]] inline void join(descriptor& u) {
+// std::system_error: resource_deadlock_would_occur (itself), operation_not_permitted (tasklet). Returns the
+// worker that runs the caller then.
+[[gnu::always_inline]] inline worker& join(descriptor& u) {
   worker& w = here();
-  if (call_by_joiner::take_listed(w, u)) [[likely]] {
-    call_by_joiner::run(w, u);
-  } else if (!u.join.has_ended() || !u.traits.equals_relaxed(unit::kind_thread)) {
+  call_by_joiner::host self;
+  if (call_by_joiner::take_listed(w, u, self)) [[likely]]
+    return call_by_joiner::run(w, self, u);
+  if (!u.join.has_ended() || !u.traits.equals_relaxed(unit::kind_thread))
     join_slowly(u);
-  }
+  return here();
 }
 
 // The second and the third way alone: `u` stands in this worker's own list, at the end of its deque or in a

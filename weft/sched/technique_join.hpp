@@ -144,8 +144,11 @@ template <technique_id T>
   } else if constexpr (T == technique_id::automatic || T == technique_id::sc ||
                        T == technique_id::inline_join) {
     constexpr std::uint64_t traits = unit::kind_thread | unit::technique_trait(T);
-    if (call_by_joiner::take_listed(w, u, traits)) [[likely]]
-      return call_by_joiner::run(w, u, traits);
+    call_by_joiner::host self;
+    if (call_by_joiner::take_listed(w, u, self, traits)) [[likely]] {
+      call_by_joiner::run(w, self, u, traits);
+      return;
+    }
   }
   if (!u.join.has_ended())
     return join_slowly(u);

@@ -147,7 +147,7 @@ struct alignas(64) descriptor {
   [[nodiscard]] bool has_started() const noexcept { return stack != nullptr; }
   // Never started and in no way special but for `expected`.
   [[nodiscard]] bool is_fresh_and(std::uint64_t expected) const noexcept {
-    return traits.equals_relaxed(expected) && state.is(unit::state::fresh);
+    return state.is(unit::state::fresh) && traits.equals_relaxed(expected);
   }
   [[nodiscard]] std::uint64_t kind() const noexcept { return traits.load_relaxed() & kind_mask; }
   [[nodiscard]] bool has(std::uint64_t trait) const noexcept { return traits.any_relaxed(trait); }

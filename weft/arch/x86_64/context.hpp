@@ -457,9 +457,8 @@ inline void*& idle_word(context& idle) noexcept {
 // The FP control words of the running code, to come back to. Changes nothing if they are the same; the flags
 // of MXCSR are neither compared nor changed.
 //
-// `quickly`: looks at MXCSR alone, and loads both if that differs. <cfenv> changes the two together, so it
-// misses only a change of the x87 word by itself: its precision, by an instruction of the user's. For calls
-// on the joiner's stack, where four instructions count.
+// `quickly`, for calls on the joiner's stack: looks at MXCSR alone, and loads both if that differs. <cfenv>
+// changes both; only a change of the x87 word by itself, by an instruction of the user's, is missed.
 class fp_control {
  public:
   [[gnu::always_inline]] fp_control() noexcept { store(mxcsr_, x87_); }
@@ -476,7 +475,7 @@ class fp_control {
   }
   [[gnu::always_inline]] void become_that_of_quickly(const context& fresh) const noexcept {
     if (differ(mxcsr_, fresh.mxcsr)) [[unlikely]]
-      load(fresh.mxcsr, fresh.x87_cw);
+      load(fresh);
   }
   // Whether that would change anything for the running code.
   [[gnu::always_inline]] static bool differs_from(const context& fresh) noexcept {
@@ -512,6 +511,7 @@ class fp_control {
     mxcsr = (to & ~63U) | (mxcsr & 63U);
     asm volatile("ldmxcsr %0\n\tfldcw %1" : : "m"(mxcsr), "m"(x87));
   }
+  [[gnu::cold, gnu::noinline]] static void load(const context& c) noexcept { load(c.mxcsr, c.x87_cw); }
   std::uint32_t mxcsr_;
   std::uint16_t x87_;
 };
