@@ -20,9 +20,10 @@ enum class caller : std::uint8_t {
 
 /// *Contexts*: in the runtime; all but signal handlers. *Switches*: never. *Errors*: none.
 [[nodiscard]] inline caller who() noexcept {
-  if (!sched::on_worker())
+  const sched::worker& w = sched::here();
+  if (w.attention.any_relaxed(sched::not_a_worker))
     return caller::foreign;
-  switch (sched::here().current->kind()) {
+  switch (w.current->kind()) {
   case unit::kind_thread:
     return caller::thread;
   case unit::kind_tasklet:

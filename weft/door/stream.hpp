@@ -26,7 +26,8 @@ template <class MakeScheduler>
 /// *Switches*: never. *Errors*: none.
 template <class Owner>
 [[nodiscard]] Owner* owner_here() noexcept {
-  return sched::on_worker() ? static_cast<Owner*>(sched::here().front) : nullptr;
+  const worker& w = sched::here();
+  return w.attention.any_relaxed(sched::not_a_worker) ? nullptr : static_cast<Owner*>(w.front);
 }
 /// Of a worker: the same, and whether it is a stream.
 template <class Owner>

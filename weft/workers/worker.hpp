@@ -305,7 +305,7 @@ WEFT_API void for_each_worker(void (*action)(worker& w, void* argument), void* a
 
 // Whether the calling kernel thread is a worker now.
 [[gnu::always_inline]] inline bool on_worker() noexcept {
-  return (here().attention.load_relaxed() & not_a_worker) == 0;
+  return !here().attention.any_relaxed(not_a_worker);
 }
 
 // Whether the calling code is that of a thread.
