@@ -85,6 +85,15 @@ void suspend_until_taken() {
 
 namespace {
 
+// As worker::run(), which does what is left: a thread that has started is continued without a call.
+[[gnu::always_inline]] inline void run_from(worker& w, arch::context& loop, descriptor& u) {
+  if (!u.has_started() || u.has(unit::slow_mask | unit::not_cancellable)) [[unlikely]]
+    return w.run(u);
+  u.last_worker.store_relaxed(w.number + 1);
+  become(w, u);
+  arch::swap(loop, u.context);
+}
+
 // The loop that this worker's units leave to is the caller's frame meanwhile.
 [[gnu::always_inline]] inline void run_in_place_of_loop(worker& w, descriptor& first) {
   descriptor& self = *w.current;
@@ -92,8 +101,8 @@ namespace {
   mine.fiber = self.context.fiber;
   arch::context* outer = std::exchange(w.loop, &mine);
   ++w.nesting;
-  w.run(first);
-  while (descriptor* u = std::exchange(w.handed, nullptr))
+  run_from(w, mine, first);
+  while (descriptor* u = std::exchange(w.handed, nullptr)) [[unlikely]]
     w.run(*u);
   --w.nesting;
   w.loop = outer;
@@ -119,7 +128,7 @@ void run_child(descriptor& first) {
   } else {
     run_in_place_of_loop(w, first);
   }
-  if (w.budget < 0 || w.budget.count_down())
+  if (w.budget.count_down())
     w.look_around();
 }
 

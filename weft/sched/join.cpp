@@ -222,7 +222,7 @@ bool go_on_with(worker& w, descriptor& u) {
 // loop.
 [[gnu::always_inline]] inline bool take_from_shared(worker& w, descriptor& u) {
   constexpr std::uint32_t no_obstacle = always_ask | observed; // there is no hot pool
-  if ((w.attention.load_relaxed() & ~no_obstacle) != 0 || w.nesting != 0 || !w.stacked.schedulers.empty())
+  if (w.attention.any_relaxed(~no_obstacle) || w.nesting != 0 || !w.stacked.schedulers.empty())
     return false;
   pool* own_pool = u.own_pool;
   const bool is_tasklet = u.traits.equals_relaxed(unit::kind_tasklet);
@@ -400,28 +400,30 @@ void wait_for_end(descriptor& u) {
       waiter.wait();
     return;
   }
-  if (here().current->has(unit::kind_mask)) [[unlikely]]
+  worker& w = here();
+  descriptor& self = *w.current;
+  if (self.has(unit::kind_mask)) [[unlikely]]
     require_thread("join");
-  if (here().current == &u) {
+  if (&self == &u) {
     throw std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur),
                             "weft: a thread joins itself");
   }
-  if (ends_soon(here(), u))
+  if (ends_soon(w, u))
     return;
   struct joining {
     descriptor* unit;
     descriptor* self;
-  } j{&u, here().current};
-  if ((here().attention.load_relaxed() & (tracing | observed)) != 0) {
+  } j{&u, &self};
+  if (w.attention.any_relaxed(tracing | observed)) {
     u.traits.fetch_or_relaxed(unit::traced);
     note_here(trace::event::join, &u);
   }
   leave(
       [](void* p) {
         auto& joined = *static_cast<joining*>(p);
-        descriptor* self = joined.self; // p lies on the stack of self: read before it is published
-        if (!joined.unit->join.wait(*self))
-          make_ready(*self);
+        descriptor* joiner = joined.self; // p lies on its stack: read before it is published
+        if (!joined.unit->join.wait(*joiner))
+          make_ready(*joiner);
       },
       &j);
 }

@@ -31,7 +31,8 @@ namespace {
 using thread_technique = technique::full_lazy;
 using W = worker_for_techniques;
 
-void leave_now(worker& w, descriptor& self, arch::arrival_function then, void* argument) noexcept {
+[[gnu::always_inline]] inline void leave_now(worker& w, descriptor& self, arch::arrival_function then,
+                                             void* argument) noexcept {
   WEFT_ASSERT(w.is_here(), "a thread waits on another kernel thread than its worker's");
   if (!memory::check_canary(*self.stack)) [[unlikely]]
     memory::die_of_overflow(*self.stack);
@@ -394,23 +395,36 @@ void make_ready(descriptor& u) {
   put_back(u);
 }
 
-void put_back(descriptor& u) {
-  const runtime_section in;
-  if ((u.traits.load_relaxed() & unit::migration_requested) != 0) [[unlikely]] {
+namespace {
+
+[[gnu::always_inline]] inline void put_back_now(descriptor& u) {
+  pool* to = u.own_pool;
+  if (u.has(unit::migration_requested)) [[unlikely]] {
     apply_migration(u);
-  } else {
-    worker& w = here();
-    if (w.hot != nullptr && u.own_pool->same_family(*w.hot))
-      u.own_pool = w.hot;
+    to = u.own_pool;
+  } else if (pool* const hot = here().hot; to != hot && hot != nullptr && to->same_family(*hot)) {
+    u.own_pool = hot;
+    to = hot;
   }
   // Whoever makes a thread ready has nobody to tell (unlock() does), and nobody else holds the thread.
   try {
-    u.own_pool->push(u); // GONE: u may run already
+    to->push_inside(u); // GONE: u may run already
   } catch (const std::exception& error) {
     base::panic("a thread that is ready is lost: do_push() of its pool has thrown: %s", error.what());
   } catch (...) {
     base::panic("a thread that is ready is lost: do_push() of its pool has thrown");
   }
+}
+
+} // namespace
+
+void put_back(descriptor& u) {
+  const runtime_section in;
+  put_back_now(u);
+}
+
+void put_back_inside(descriptor& u) {
+  put_back_now(u);
 }
 
 void require_thread(const char* what) {

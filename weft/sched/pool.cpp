@@ -88,8 +88,7 @@ pool::~pool() {
 
 void pool::push(descriptor& u) {
   const runtime_section in;
-  do_push(u); // GONE: u may run already
-  announce();
+  push_inside(u);
 }
 
 void pool::drain(worker&) {}

@@ -15,6 +15,17 @@ inline bool can_run_here(worker& w, descriptor& next) noexcept {
   return next.has_started() || technique::full_lazy::take_stack(w, next);
 }
 
+// `w` runs the thread `u`, which its loop, or what stands for it, continues or starts next.
+[[gnu::always_inline]] inline void become(worker& w, descriptor& u) noexcept {
+  // Units of a family float: they go on where they are.
+  pool* const hot = w.hot;
+  if (hot != nullptr && !u.own_pool.is(hot) && u.own_pool->same_family(*hot))
+    u.own_pool = hot;
+  u.state.start_running();
+  w.current = &u;
+  w.note(trace::event::run, &u, trace::thread_kind);
+}
+
 // Runs `next` in place of `self`, which `then` publishes. `fresh`: it has not started.
 inline void replace(worker& w, descriptor& self, descriptor& next, bool fresh, arch::arrival_function then,
                     void* argument) noexcept {

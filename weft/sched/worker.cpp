@@ -416,6 +416,10 @@ void worker::run(descriptor& u) noexcept {
     u.last_worker.store_relaxed(number + 1);
     return run_thread(u);
   }
+  run_unusual(u);
+}
+
+[[gnu::noinline]] void worker::run_unusual(descriptor& u) noexcept {
   if (u.has(unit::migration_requested) && !u.has(unit::pinned)) [[unlikely]] {
     pool* before = u.own_pool;
     apply_migration(u);
@@ -440,12 +444,7 @@ void worker::run_thread(descriptor& u) noexcept {
     put_off(u);
     return;
   }
-  // Units of a family float: they go on where they are.
-  if (hot != nullptr && u.own_pool != hot && u.own_pool->same_family(*hot))
-    u.own_pool = hot;
-  u.state.start_running();
-  current = &u;
-  note(trace::event::run, &u, trace::thread_kind);
+  become(*this, u);
   if (!fresh) {
     arch::swap(*loop, u.context);
     return;

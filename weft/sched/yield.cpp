@@ -53,25 +53,39 @@ void yield_preempted(bool pinned, bool by_tick) {
 
 namespace {
 
+void put_back_who_left(void* u) {
+  put_back_inside(*static_cast<descriptor*>(u));
+}
+
+[[gnu::always_inline]] inline void swap_to_loop(worker& w, descriptor& self) {
+  w.timing.running.stop();
+  w.current = &w.loop_unit;
+  w.pick_oldest = true;
+  arch::swap_with(self.context, *w.loop, &put_back_who_left, &self); // SWITCH: may resume on another worker
+}
+[[gnu::noinline]] void swap_to_loop_from_handler(worker& w, descriptor& self) {
+  const exceptions_kept kept(w);
+  swap_to_loop(w, self);
+}
+
 // To the loop in any case: it looks around, then takes what was handed to it or what is next, the oldest
-// first. `told`: who listens knows that the caller yields.
-void yield_to_loop(bool told = false) {
-  worker& w = here();
+// first. `told`: who listens knows that the caller yields. `w` runs the caller.
+[[gnu::always_inline]] inline void leave_to_loop(worker& w, bool told) {
   WEFT_ASSERT(w.is_here(), "a thread switches on another kernel thread than its worker's");
   descriptor& self = *w.current;
   w.budget -= 1; // fast paths count what they do; threads that have none come here each time
   self.state.block();
   if (!told)
     w.note(trace::event::stop_yield, &self);
-  {
-    const exceptions_kept kept(w);
-    w.timing.running.stop();
-    w.current = &w.loop_unit;
-    w.pick_oldest = true;
-    arch::swap_with(self.context, *w.loop, [](void* u) { put_back(*static_cast<descriptor*>(u)); }, &self);
-    // SWITCH: may have resumed on another worker
+  if (arch::any(*w.exceptions)) [[unlikely]] {
+    swap_to_loop_from_handler(w, self);
+  } else {
+    swap_to_loop(w, self);
   }
   act_on_any_requests(); // may unwind: what was caught before is back
+}
+[[gnu::noinline]] void yield_to_loop(bool told = false) {
+  leave_to_loop(here(), told);
 }
 
 // Whether the running thread may go to the end of the worker's own list without the loop.
@@ -161,7 +175,7 @@ bool yield_past_tasklets(worker& w) {
 
 // The yield of a thread whose pool others use too: without the loop. False: nothing has changed but the
 // budget.
-bool yield_in_shared(worker& w) {
+[[gnu::always_inline]] inline bool yield_in_shared(worker& w) {
   descriptor& self = *w.current;
   if (w.shared == nullptr || !self.own_pool.is(w.shared) || self.has(unit::slow_mask) ||
       arch::any(*w.exceptions))
@@ -182,25 +196,37 @@ bool yield_in_shared(worker& w) {
     return true;
   }
   self.state.block();
-  replace(w, self, *next, fresh, [](void* u) { put_back(*static_cast<descriptor*>(u)); }, &self);
+  replace(w, self, *next, fresh, &put_back_who_left, &self);
   act_on_any_requests();
   return true;
+}
+
+[[gnu::always_inline]] inline bool yield_by_list() {
+  return yield_past_tasklets(here()) || yield_to_fresh(here());
+}
+
+// Of what is no plain thread: it may not yield, or something is asked of it.
+[[gnu::noinline]] void yield_unusual() {
+  if (here().current->has(unit::kind_mask))
+    require_thread("yield");
+  act_on_any_requests();
+  yield_to_loop();
 }
 
 } // namespace
 
 void yield_slowly() {
   const runtime_section in;
-  if (!on_worker()) {
+  worker& w = here();
+  if (w.attention.any_relaxed(not_a_worker)) [[unlikely]] {
     ::sched_yield();
     return;
   }
-  if (yield_past_tasklets(here()) || yield_to_fresh(here()) || yield_in_shared(here()))
+  if ((w.fifo != nullptr && yield_by_list()) || yield_in_shared(w))
     return;
-  if (here().current->has(unit::kind_mask)) [[unlikely]]
-    require_thread("yield");
-  act_on_any_requests();
-  yield_to_loop();
+  if (w.current->has(unit::kind_mask | unit::cancel_requested | unit::migration_requested)) [[unlikely]]
+    return yield_unusual();
+  leave_to_loop(w, false);
 }
 
 void yield_to_slowly(descriptor& target) {

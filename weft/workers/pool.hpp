@@ -56,6 +56,11 @@ class WEFT_API pool {
   // do_push() of a user's own need not announce(). Contexts: any but signal handlers. Switches: never.
   // Errors: none for the shipped pools.
   void push(descriptor& u);
+  // The same. Contexts: in the runtime.
+  void push_inside(descriptor& u) {
+    do_push(u); // GONE: u may run already
+    announce();
+  }
 
   // For schedulers. Takes the unit that is next, or null. Contexts: a scheduler of a worker that serves the
   // pool. Switches: never.

@@ -272,6 +272,7 @@ struct alignas(64) worker : worker_face {
   void settle_lodgers() noexcept;
   descriptor* pick_with_lodgers() noexcept;
   bool start_or_keep(std::shared_ptr<scheduler>* next) noexcept;
+  void run_unusual(descriptor& u) noexcept;
   void run_thread(descriptor& u) noexcept;
   void enter_stacked_scheduler(descriptor& u) noexcept;
   void freeze() noexcept;
