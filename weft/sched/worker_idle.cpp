@@ -67,10 +67,6 @@ bool worker::has_visible_work(served whose) noexcept {
   return found;
 }
 
-bool worker::has_visible_work() noexcept {
-  return has_visible_work(served::all);
-}
-
 // After a while without work: what the caches hold beyond a small stock goes back to the system.
 void worker::give_memory_back() noexcept {
   constexpr std::size_t stacks_kept = 16;
@@ -138,9 +134,8 @@ descriptor* worker::idle() noexcept {
       rest_of_monitor.rouse();
   };
   const auto sleep = [&](deadline rest_for) {
-    dozes = rest_for != 0    ? rest(rest_for)
-            : caches.trimmed ? park()
-                             : park(served::all, idle_since + trim_after);
+    dozes = rest_for != 0 ? rest(rest_for)
+                          : park(served::all, caches.trimmed ? no_deadline : idle_since + trim_after);
     if (!dozes)
       rest_of_monitor.rouse();
     is_called = !dozes;
@@ -211,10 +206,6 @@ void worker::stand_still_no_more() noexcept {
   rest_of_monitor.rouse();
 }
 
-bool worker::park() noexcept {
-  return park(served::all, no_deadline);
-}
-
 // A push may have counted on the search that ends here. What comes back soon need not call for the kernel: a
 // thread that waits for the one that was stolen, for instance.
 bool worker::rest(deadline length) noexcept {
@@ -230,9 +221,6 @@ bool worker::rest(deadline length) noexcept {
   return park(served::own, os::now_ns() + length);
 }
 
-// True: it has slept its time, and nobody has called. The caller rouses the monitor, unless it parks again.
-// `longest`: until when it sleeps, though timers and patient sources may wake it before; who serves all, and
-// has kept its memory, gives that back then.
 bool worker::park(served whose, deadline longest) noexcept {
   const auto each_pool = [this, whose](auto action) { for_each_pool(whose, action); };
   timing.sleeps_until.store_relaxed(

@@ -214,8 +214,10 @@ struct alignas(64) worker : worker_face {
   }
   // Runs `u`, which is in no pool, on behalf of the loop: until it ends or leaves.
   void run(descriptor& u) noexcept;
+  // Which pools a worker looks at, and is called for.
+  enum class served : std::uint8_t { all, own };
   // Whether a unit stands in a pool that it serves. RACY: a hint.
-  bool has_visible_work() noexcept;
+  [[nodiscard]] bool has_visible_work(served whose = served::all) noexcept;
   // Others' schedulers go where they belong; the worker ends.
   void dismiss_lodgers() noexcept;
   // Tells `observe` of what units do on this worker, or no more. Contexts: all but signal handlers.
@@ -231,15 +233,12 @@ struct alignas(64) worker : worker_face {
   descriptor* next_to_call() noexcept;
   descriptor* idle() noexcept;
   void pause_search(unsigned length) const noexcept;
-  // Which pools a worker looks at, and is called for.
-  enum class served : std::uint8_t { all, own };
-  // Sleeps until called, a timer, or a source out of patience. True: the time is over, and nobody has called;
-  // the caller rouses the monitor then, unless it parks again.
-  bool park() noexcept;
+  // Sleeps until called, a timer, or a source out of patience, and until `longest`; who serves all, and has
+  // kept its memory, gives that back then. True: the time is over, and nobody has called; the caller rouses
+  // the monitor then, unless it parks again.
+  bool park(served whose, deadline longest) noexcept;
   // The same, at most so long, and is not called for what stands in others' pools.
   bool rest(deadline length) noexcept;
-  bool park(served whose, deadline longest) noexcept;
-  [[nodiscard]] bool has_visible_work(served whose) noexcept;
   // Sleeps until called or `until`; true if that was in the group's event source, which then has the watch.
   bool sleep_parked(deadline until) noexcept;
   void found_work() noexcept;
