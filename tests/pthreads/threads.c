@@ -2,6 +2,7 @@
 /* Threads: made, joined, detached, ended; what is their own; what is asked of them. */
 #include "tests/pthreads/check.h"
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
