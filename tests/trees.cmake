@@ -9,6 +9,13 @@
 option(WEFT_FULL "Run all tests that a tree can run" OFF)
 set(WEFT_TREE "" CACHE STRING "The name of a tree in tests/trees.cmake")
 add_custom_target(tests_here)
+# All fronts that can be built: clang's tree builds them every day, for it warns of other things than gcc.
+add_custom_target(fronts)
+foreach(front weft_abt weft_omp weft_pthread weft_mpi_openmpi weft_mpi_mpich)
+  if(TARGET ${front})
+    add_dependencies(fronts ${front})
+  endif()
+endforeach()
 
 set(weft_tree_clang
   unit_arch unit_arch_o0 unit_arch_o3_frame_pointer unit_arch_portable unit_queue unit_sync unit_api unit_preempt
@@ -26,6 +33,9 @@ set(weft_tree_lto conformance thread_state_o2)
 set(weft_tree_foreign
   unit_arch unit_arch_o0 unit_arch_o2_no_pic unit_arch_o3_frame_pointer unit_arch_o2_bti unit_arch_o2_sve arch_walks
   arch_instructions conformance)
+if(WEFT_TREE STREQUAL "clang")
+  add_dependencies(tests_here fronts)
+endif()
 if(WEFT_FULL)
   list(APPEND weft_tree_asan unit_base unit_os unit_unit unit_topology unit_arch unit_technique unit_trace unit_compose
     simulation simulation_points abt_init abt_xstream abt_sched abt_self abt_key abt_foreign abt_info abt_tool abt_thread

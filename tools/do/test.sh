@@ -143,7 +143,7 @@ of_fences='^(unit_queue|unit_sync|conformance|stress_mix)\.'
 suite_clang-libraries() {
   local start=$SECONDS
   say "clang-libraries: building"
-  if build ci-clang weft_shared weft_abt weft_omp weft_pthread; then
+  if build ci-clang weft_shared fronts; then
     record clang-libraries 1 0 0 $((SECONDS - start)) 0 ""
   else
     record clang-libraries 0 1 0 $((SECONDS - start)) 0 "build failed, see $LOGS/ci-clang.build"
