@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+# weft_mpi_app(<name> SOURCES source... [OPTIONS option...] TEST test)
+#   An application over MPI: the target <name> builds <name>.<engine> for each engine for which Weft's layer is built; the
+#   test <name>.<test> is what the script `compare --check` beside the caller says of these programs.
+function(weft_mpi_app name)
+  cmake_parse_arguments(PARSE_ARGV 1 app "" "TEST" "SOURCES;OPTIONS")
+  add_custom_target(${name})
+  foreach(engine openmpi mpich)
+    if(NOT TARGET weft_mpi_${engine})
+      continue()
+    endif()
+    set(program ${name}.${engine})
+    add_executable(${program} ${app_SOURCES})
+    target_compile_features(${program} PRIVATE cxx_std_20)
+    target_compile_options(${program} PRIVATE -Wall -Wextra ${app_OPTIONS})
+    target_include_directories(${program} PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/front/mpi/include")
+    target_link_libraries(${program} PRIVATE weft_mpi_${engine} weft_mpi_engine_${engine} weft::shared)
+    add_dependencies(${name} ${program})
+  endforeach()
+  if(WEFT_TESTS)
+    find_package(Python3 COMPONENTS Interpreter REQUIRED)
+    add_test(NAME ${name}.${app_TEST} COMMAND ${Python3_EXECUTABLE} "${CMAKE_CURRENT_SOURCE_DIR}/compare" --check
+      --bin "${CMAKE_CURRENT_BINARY_DIR}")
+    set_tests_properties(${name}.${app_TEST} PROPERTIES TIMEOUT 300 LABELS apps SKIP_RETURN_CODE 77)
+  endif()
+endfunction()
