@@ -281,7 +281,9 @@ TEST(exit_, an_uncaught_exception_names_its_thread) {
   const auto unnamed = weft::tests::run("terminate_in_tasklet");
   EXPECT_EQ(unnamed.signal, SIGABRT) << unnamed.describe();
   EXPECT_TRUE(unnamed.contains("in tasklet")) << unnamed.describe();
-  EXPECT_TRUE(unnamed.contains("terminate_in_tasklet")) << unnamed.describe();
+  // gcc names the lambda by the function around it, clang by its place.
+  EXPECT_TRUE(unnamed.contains("terminate_in_tasklet") || unnamed.contains("exit_test.cpp"))
+      << unnamed.describe();
 }
 
 TEST(exit_, an_uncaught_exception_prints_and_aborts) {

@@ -39,7 +39,9 @@ void for_each_delegator(Body body) {
       delegator<function_consumer, Queue> d;
       if (started) {
         d.start_consumer();
-        d.execute_or_delegate([] {}); // it has begun, and owns the delegator no longer
+        d.execute_or_delegate([] {}); // it has begun, and answers before it lets go
+        d.lock();                     // it owns the delegator no longer
+        d.unlock();
       }
       body(d);
     }
