@@ -9,7 +9,6 @@ A program's figure is the median, over the pairs, of the ratio of the two runs' 
 """
 
 import datetime
-import json
 import os
 import pathlib
 import random
@@ -23,7 +22,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-import run  # noqa: E402
+import preloaded  # noqa: E402
 
 # name: command (FILE: 40 MB of text; its output goes nowhere), the measure, the bar: at most so many times the C library's.
 PROGRAMS = {
@@ -53,14 +52,11 @@ def once(words, environment):
 
 
 def pairs_of(words, options):
-    plain = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
-    preloaded = {**plain, "LD_PRELOAD": str(options.preload), "WEFT_WORKERS": str(options.workers)}
     pairs = []
     for i in range(options.passes):
-        both = (("libc", plain), ("weft", preloaded))
         pair = {"load": os.getloadavg()[0]}
-        for name, environment in both if i % 2 == 0 else reversed(both):
-            pair[name] = once(words, environment)
+        for how in ("libc", "weft") if i % 2 == 0 else ("weft", "libc"):
+            pair[how] = once(words, preloaded.environment(how, options))
         pairs.append(pair)
     return pairs
 
@@ -79,16 +75,7 @@ def write_text(file, megabytes):
 
 
 def main():
-    parser = run.script_parser(__doc__)
-    parser.add_argument("--preload", type=pathlib.Path, help="libweft_pthread.so (unless said, of the same build)")
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--only", default="", help="programs, with commas between")
-    options = parser.parse_args()
-    run.require_clean(options)
-    options.preload = (options.preload or options.bin.resolve().parent.parent / "front/pthreads/libweft_pthread.so").resolve()
-    options.passes = options.passes or (1 if options.quick else 15)
-    if not options.preload.exists():
-        sys.exit(f"{options.preload} is not there: build the target 'bench'")
+    options = preloaded.arguments(__doc__, "programs", 15)
     start = datetime.datetime.now(datetime.timezone.utc)
     results = []
     print(f"{'':20}{'wall clock':>12}{'CPU time':>12}   times the C library's, median of {options.passes}")
@@ -96,7 +83,7 @@ def main():
         file = os.path.join(folder, "text")
         write_text(file, 4 if options.quick else 40)
         for name, (words, measure, bar) in PROGRAMS.items():
-            if (options.only and name not in options.only.split(",")) or not shutil.which(words[0]):
+            if not preloaded.is_wanted(name, options) or not shutil.which(words[0]):
                 continue
             pairs = pairs_of([file if w == "FILE" else w for w in words], options)
             results.append({"program": name, "command": words, "measure": measure, "bar": bar, "pairs": pairs})
@@ -106,10 +93,7 @@ def main():
                 continue
             met = (wall if measure == "wall" else cpu) <= bar
             print(f"{name:20}{wall:12.3f}{cpu:12.3f}   bar {bar:g} ({measure}): {'met' if met else 'missed'}")
-    data = {"suite": "programs", "quick": options.quick, "passes": options.passes, "workers": options.workers,
-            "date": start.isoformat(timespec="seconds"), "machine": run.machine(), **run.build(options.bin), **run.commit(),
-            "results": results}
-    print(f"\nraw results: {run.write_results(options, 'programs', start, data)}.json")
+    print(f"\nraw results: {preloaded.write_results('programs', options, start, results)}")
     return 1 if any("error" in p["weft"] for r in results for p in r["pairs"]) else 0
 
 

@@ -17,7 +17,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-import run  # noqa: E402
+import preloaded  # noqa: E402
 
 HOW = ("libc", "weft")
 # name: what it is; how many operations on the C library, with Weft, and quick; the bar: "us", or "ratio" to the C library's.
@@ -40,14 +40,11 @@ CASES = {
 
 
 def once(how, case, options):
-    environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
-    if how == "weft":
-        environment.update(LD_PRELOAD=str(options.preload), WEFT_WORKERS=str(options.workers))
     number = CASES[case][1][2 if options.quick else HOW.index(how)]
     before = os.getloadavg()[0]
     program = ["pthreads.echo"] if case == "echo" else ["pthreads.threads", case]
     try:
-        done = subprocess.run([str(options.bin / program[0]), *program[1:], str(number)], env=environment, capture_output=True,
+        done = subprocess.run([str(options.bin / program[0]), *program[1:], str(number)], env=preloaded.environment(how, options), capture_output=True,
                               text=True, timeout=options.timeout)
     except subprocess.TimeoutExpired:
         return {"load": before, "error": f"more than {options.timeout} s"}
@@ -90,30 +87,15 @@ def table(jobs):
 
 
 def main():
-    parser = run.script_parser(__doc__)
-    parser.add_argument("--preload", type=pathlib.Path, help="libweft_pthread.so (unless said, of the same build)")
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--only", default="", help="cases, with commas between")
-    options = parser.parse_args()
-    run.require_clean(options)
-    options.bin = options.bin.resolve()
-    options.preload = (options.preload or options.bin.parent.parent / "front/pthreads/libweft_pthread.so").resolve()
-    options.passes = options.passes or (1 if options.quick else 5)
-    for needed in (options.bin / "pthreads.threads", options.bin / "pthreads.echo", options.preload):
-        if not needed.exists():
-            sys.exit(f"{needed} is not there: build the target 'bench'")
+    options = preloaded.arguments(__doc__, "cases", 5, ("pthreads.threads", "pthreads.echo"))
     start = datetime.datetime.now(datetime.timezone.utc)
-    wanted = [case for case in CASES if not options.only or case in options.only.split(",")]
-    jobs = [{"case": case, "how": how, "passes": []} for case in wanted for how in HOW]
+    jobs = [{"case": case, "how": how, "passes": []} for case in CASES if preloaded.is_wanted(case, options) for how in HOW]
     for _ in range(options.passes):
         for job in jobs:
             job["passes"].append(once(job["how"], job["case"], options))
-    data = {"suite": "pthreads", "quick": options.quick, "passes": options.passes, "workers": options.workers,
-            "date": start.isoformat(timespec="seconds"), "machine": run.machine(), **run.build(options.bin), **run.commit(),
-            "results": jobs}
-    stem = run.write_results(options, "pthreads", start, data)
+    file = preloaded.write_results("pthreads", options, start, jobs)
     table(jobs)
-    print(f"\nraw results: {stem}.json")
+    print(f"\nraw results: {file}")
     return 1 if any("error" in r for job in jobs if job["how"] == "weft" for r in job["passes"]) else 0
 
 

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""What the suites share that run programs on the C library's threads and with libweft_pthread.so preloaded."""
+
+import os
+import pathlib
+import sys
+
+import run
+
+
+def arguments(doc, only, passes, programs=()):
+    """`only`: what --only names; `passes`: unless said; `programs`: of --bin, which have to be there."""
+    parser = run.script_parser(doc)
+    parser.add_argument("--preload", type=pathlib.Path, help="libweft_pthread.so (unless said, of the same build)")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--only", default="", help=f"{only}, with commas between")
+    options = parser.parse_args()
+    run.require_clean(options)
+    options.bin = options.bin.resolve()
+    options.preload = (options.preload or options.bin.parent.parent / "front/pthreads/libweft_pthread.so").resolve()
+    options.passes = options.passes or (1 if options.quick else passes)
+    for needed in (*(options.bin / name for name in programs), options.preload):
+        if not needed.exists():
+            sys.exit(f"{needed} is not there: build the target 'bench'")
+    return options
+
+
+def is_wanted(name, options):
+    return not options.only or name in options.only.split(",")
+
+
+def environment(how, options):
+    """`how`: libc or weft."""
+    found = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
+    if how == "weft":
+        found.update(LD_PRELOAD=str(options.preload), WEFT_WORKERS=str(options.workers))
+    return found
+
+
+def write_results(suite, options, start, results):
+    """Gives the path of the file."""
+    data = {"suite": suite, "quick": options.quick, "passes": options.passes, "workers": options.workers,
+            "date": start.isoformat(timespec="seconds"), "machine": run.machine(), **run.build(options.bin), **run.commit(),
+            "results": results}
+    return f"{run.write_results(options, suite, start, data)}.json"
