@@ -6,9 +6,9 @@
 #include "weft/door/section.hpp"
 #include "weft/door/stack.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <unistd.h>
 
 namespace weft::pthreads {
 namespace {

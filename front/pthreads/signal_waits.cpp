@@ -21,8 +21,21 @@ namespace {
 
 constexpr long bytes_of_the_kernel = 8;
 
-// libc's function hides who sent it. The number, or a negative errno.
-int wait_in_kernel(const sigset_t& set, siginfo_t& info, const timespec* limit) noexcept {
+// `limit`: null: it has none; one that is no length of time is the kernel's to refuse. `until`: 0 then.
+struct signal_wait {
+  sigset_t set;
+  const timespec* limit;
+  door::deadline until;
+};
+
+// For one of `set`. libc's function hides who sent it. The number, or a negative errno.
+int wait_in_kernel(const signal_wait& wait, const sigset_t& set, siginfo_t& info) noexcept {
+  timespec left{};
+  const timespec* limit = wait.limit;
+  if (wait.until != 0) {
+    left = door::timespec_of(std::max<std::int64_t>(wait.until - door::now(), 0));
+    limit = &left;
+  }
   const long result =
       libc.syscall(SYS_rt_sigtimedwait, reinterpret_cast<long>(&set), reinterpret_cast<long>(&info),
                    reinterpret_cast<long>(limit), bytes_of_the_kernel, 0, 0);
@@ -44,17 +57,6 @@ class ticks_held {
   const sigset_t& ticks_;
 };
 
-// What a wait in the kernel is for. `limit`: null: it has none.
-struct signal_wait {
-  sigset_t set;
-  const timespec* limit;
-  door::deadline until;
-
-  [[nodiscard]] timespec left() const noexcept {
-    return until == 0 ? *limit : door::timespec_of(std::max<std::int64_t>(until - door::now(), 0));
-  }
-};
-
 // relaxed: who sets them sends a tick after it, or the signal that is waited for
 bool is_called(const thread& t, int id) noexcept {
   return t.waits_on.load_relaxed() != id || t.call_off.load_relaxed() != 0 || t.cancel_asked.load_relaxed();
@@ -69,8 +71,7 @@ int wait_without_worker(const thread& t, int id, const signal_wait& wait, siginf
   sigset_t both = wait.set;
   both.__val[0] |= ticks.__val[0];
   while (!is_called(t, id)) {
-    const timespec left = wait.limit != nullptr ? wait.left() : timespec{};
-    const int result = wait_in_kernel(both, info, wait.limit != nullptr ? &left : nullptr);
+    const int result = wait_in_kernel(wait, both, info);
     if (result != -EINTR && (result < 0 || bit_of(result) != ticks.__val[0]))
       return result;
   }
@@ -91,8 +92,7 @@ int wait_once(thread& t, const signal_wait& wait, siginfo_t& info) noexcept {
   door::full_fence();           // (S1)
   int result = take_queued(t, wait.set.__val[0], info);
   if (result == 0) {
-    const timespec left = wait.limit != nullptr ? wait.left() : timespec{};
-    result = wait_in_kernel(wait.set, info, wait.limit != nullptr ? &left : nullptr);
+    result = wait_in_kernel(wait, wait.set, info);
     if (result == -EINTR && door::is_without_worker())
       result = wait_without_worker(t, id, wait, info);
   }
@@ -103,13 +103,12 @@ int wait_once(thread& t, const signal_wait& wait, siginfo_t& info) noexcept {
   return is_call ? -EINTR : result; // called for an earlier wait, by one that came too late
 }
 
-// Ticks are not for the program.
 int wait(const sigset_t& set, siginfo_t* info, const timespec* limit) {
   siginfo_t own{};
   siginfo_t& got = info != nullptr ? *info : own;
   const bool is_length = limit != nullptr && door::is_valid(*limit);
   signal_wait what{.set = set, .limit = limit, .until = 0};
-  what.set.__val[0] &= ~signal_of_ticks_bit();
+  what.set.__val[0] &= ~signal_of_ticks_bit(); // ticks are not for the program
   if (is_length)
     what.until = door::now() + std::min(door::ns_of(*limit), INT64_MAX - door::now());
   for (;;) {
