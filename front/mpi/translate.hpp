@@ -19,9 +19,9 @@ int by_twin(const wait_name& shown, MPI_Comm comm, MPI_Status* status, Issue iss
       code = issue(&request);
     }
     // Most messages that are sent are copied at once: to be suspended for them costs more than a test.
-    const bool is_sent = shown.where == wait_name::way::to;
+    const bool may_be_served = comm != MPI_COMM_NULL && shown.where != wait_name::way::to;
     if (code == MPI_SUCCESS)
-      is_over = is_over_at_once(request, status, is_sent ? MPI_COMM_NULL : comm, code);
+      is_over = is_over_at_once(request, status, may_be_served, code);
   });
   return is_over ? code : wait_longer(request, status, comm, shown); // SWITCH: may resume on another worker
 }

@@ -88,7 +88,7 @@ int raise(MPI_Comm comm, int code) {
   return code;
 }
 
-bool is_over_at_once(MPI_Request& request, MPI_Status* status, MPI_Comm comm, int& code) {
+bool is_over_at_once(MPI_Request& request, MPI_Status* status, bool may_be_served, int& code) {
   const auto test = [&](int& flag) { return PMPI_Test(&request, &flag, status); };
   if (!can_be_suspended()) {
     if (!engine_is_shared()) {
@@ -99,10 +99,8 @@ bool is_over_at_once(MPI_Request& request, MPI_Status* status, MPI_Comm comm, in
     }
     return true;
   }
-  // Where many wait, one look for all of them serves the caller too. Not for a request of the program's: it
-  // may be inactive, which a look does not see.
-  const bool is_served = comm != MPI_COMM_NULL && request != MPI_REQUEST_NULL && !table_is_empty() &&
-                         door::others_are_ready_here();
+  const bool is_served =
+      may_be_served && request != MPI_REQUEST_NULL && !table_is_empty() && door::others_are_ready_here();
   return !is_served && is_over_in_place(test, code);
 }
 
@@ -119,7 +117,9 @@ int wait_longer(MPI_Request& request, MPI_Status* status, MPI_Comm comm, const w
 int wait_for(MPI_Request& request, MPI_Status* status, MPI_Comm comm, const wait_name& shown) {
   int code = MPI_SUCCESS;
   bool is_over = false;
-  with_room([&] { is_over = is_over_at_once(request, status, comm, code); });
+  // A request of the program's may be inactive, which a look does not see.
+  const bool is_programs = comm == MPI_COMM_NULL;
+  with_room([&] { is_over = is_over_at_once(request, status, !is_programs, code); });
   return is_over ? code : wait_longer(request, status, comm, shown); // SWITCH: may resume on another worker
 }
 

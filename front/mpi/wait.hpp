@@ -26,8 +26,9 @@ using wait_name = door::message_wait;
 /// kernel thread. *Switches*: may. Returns an MPI code, as all of these.
 int wait_for(MPI_Request& request, MPI_Status* status, MPI_Comm comm, const wait_name& shown);
 /// The two halves of it. First with_room(), as long as waiting in place is worth while: true: it is over,
-/// with `code`.
-bool is_over_at_once(MPI_Request& request, MPI_Status* status, MPI_Comm comm, int& code);
+/// with `code`. `may_be_served`: where many wait, one look for all of them may serve the caller too, and it
+/// is not tested by itself.
+bool is_over_at_once(MPI_Request& request, MPI_Status* status, bool may_be_served, int& code);
 /// Then suspended, on no more than the thread's own stack.
 int wait_longer(MPI_Request& request, MPI_Status* status, MPI_Comm comm, const wait_name& shown);
 
