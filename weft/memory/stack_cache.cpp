@@ -28,6 +28,12 @@ bool something_to_look_at() noexcept {
   return canaries_in_use() || watermark_enabled() || wipe_enabled();
 }
 
+void look_at(stack_record& stack) noexcept {
+  verify_canary(stack);
+  if (watermark_enabled())
+    note_usage(stack);
+}
+
 } // namespace
 
 // Canaries and high-water marks are looked for at each free, and stacks are cleaned for their next user. So
@@ -116,10 +122,7 @@ void stack_bin::push_slowly() noexcept {
 }
 
 void stack_bin::push_hooked(stack_record* stack) noexcept {
-  verify_canary(*stack);
-  if (watermark_enabled()) {
-    note_usage(*stack);
-  }
+  look_at(*stack);
   stack->next = previous_;
   previous_ = stack;
   const std::size_t count = previous_count_.load_relaxed() + 1;
@@ -184,9 +187,9 @@ void stack_bin::flush(std::size_t keep) noexcept {
   }
 }
 
-stack_cache::stack_cache(stack_depot& depot) noexcept : depot_{&depot} {
+stack_cache::stack_cache(stack_depot& depot) : others_(stack_options::class_count - 1), depot_{&depot} {
   for (unsigned size_class = 0; size_class < stack_options::class_count; ++size_class) {
-    stack_bin& bin = bins_[size_class];
+    stack_bin& bin = bin_of(size_class);
     bin.size_class_ = static_cast<std::uint16_t>(size_class);
     bin.depot_ = &depot;
     bin.error_ = &last_error_;
@@ -215,18 +218,17 @@ stack_record* stack_cache::allocate(std::size_t size) noexcept {
   if (size < usual && size_class == stack_options::class_of(usual)) {
     return allocate();
   }
-  return bins_[size_class].pop();
+  return bin_of(size_class).pop();
 }
 
 void stack_cache::free_other(stack_record* stack) noexcept {
-  bins_[stack->size_class].push(stack);
+  bin_of(stack->size_class).push(stack);
 }
 
 void stack_cache::flush(std::size_t keep) noexcept {
-  bins_[0].flush(keep);
-  for (unsigned size_class = 1; size_class < stack_options::class_count; ++size_class) {
-    bins_[size_class].flush(0);
-  }
+  default_.flush(keep);
+  for (stack_bin& bin : others_)
+    bin.flush(0);
 }
 
 std::size_t stack_cache::trim(std::size_t keep) noexcept {
@@ -235,11 +237,18 @@ std::size_t stack_cache::trim(std::size_t keep) noexcept {
 }
 
 std::size_t stack_cache::cached() const noexcept {
-  std::size_t sum = 0;
-  for (const stack_bin& bin : bins_) {
+  std::size_t sum = default_.cached();
+  for (const stack_bin& bin : others_) {
     sum += bin.cached();
   }
   return sum;
+}
+
+void give_to_depot(stack_record& stack) noexcept {
+  if (something_to_look_at())
+    look_at(stack);
+  stack.next = nullptr;
+  stack_depot::process().give(stack.size_class, &stack, 1);
 }
 
 } // namespace weft::memory

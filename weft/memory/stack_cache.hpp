@@ -21,9 +21,11 @@
 #include "weft/memory/stack_depot.hpp"
 #include "weft/memory/stack_options.hpp"
 #include "weft/memory/stack_record.hpp"
+#include "weft/os/own_heap.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace weft::memory {
 
@@ -82,8 +84,9 @@ class WEFT_API stack_bin {
 
 class WEFT_API stack_cache {
  public:
-  // A cache over `depot`, the process's own by default. Contexts: any kernel thread. Switches: never.
-  explicit stack_cache(stack_depot& depot = stack_depot::process()) noexcept;
+  // A cache over `depot`, the process's own by default. Contexts: any kernel thread. Switches: never. Errors:
+  // std::bad_alloc.
+  explicit stack_cache(stack_depot& depot = stack_depot::process());
   // Returns everything to the depot. Not from a stack of this cache.
   ~stack_cache();
   stack_cache(const stack_cache&) = delete;
@@ -93,7 +96,7 @@ class WEFT_API stack_cache {
   // has changed then. `owner` and `function` of the record hold anything. 6 instructions when a stack is
   // cached. Contexts: thread, tasklet, by this cache's worker, not preemptible. Switches: never. Errors:
   // null.
-  [[gnu::always_inline]] stack_record* allocate() noexcept { return bins_[0].pop(); }
+  [[gnu::always_inline]] stack_record* allocate() noexcept { return default_.pop(); }
 
   // A stack with at least `size` usable bytes; 0 means the default. Sizes are rounded up to a size class
   // (stack_options.hpp). Errors: null; last_error() is EINVAL above stack_options::max_size, else ENOMEM or
@@ -103,7 +106,7 @@ class WEFT_API stack_cache {
   // Whether `stack`, in use, goes from one thread to the next by a free_default() and an allocate(): it has
   // the default size, and nothing is to be looked at when a thread is done with it. Contexts: as allocate().
   [[nodiscard]] bool may_hand_on(const stack_record& stack) const noexcept {
-    return stack.size_class == 0 && stack.flags == 0 && !bins_[0].hooked_;
+    return stack.size_class == 0 && stack.flags == 0 && !default_.hooked_;
   }
 
   // Takes `stack` back, always into this worker's own list; it may be the stack the caller runs on. The
@@ -114,11 +117,11 @@ class WEFT_API stack_cache {
       free_other(stack);
       return;
     }
-    bins_[0].push(stack);
+    default_.push(stack);
   }
 
   // As free(), for a stack that is known to come from allocate(): 5 instructions.
-  [[gnu::always_inline]] void free_default(stack_record* stack) noexcept { bins_[0].push(stack); }
+  [[gnu::always_inline]] void free_default(stack_record* stack) noexcept { default_.push(stack); }
 
   // Gives memory back: all stacks but the `keep` newest of the default size go back to their slabs, as does
   // all that is in the depot; wholly free slabs are unmapped, and the pages of free stacks in others
@@ -140,10 +143,21 @@ class WEFT_API stack_cache {
   void free_other(stack_record* stack) noexcept;
   void flush(std::size_t keep) noexcept;
 
-  stack_bin bins_[stack_options::class_count]; // [0]: the default size
+  [[nodiscard]] stack_bin& bin_of(unsigned size_class) noexcept {
+    return size_class == 0 ? default_ : others_[size_class - 1];
+  }
+
+  stack_bin default_; // class 0
+  // Elsewhere, as none of the quick paths reads them: what stands for a worker in user mode is as large as
+  // one (carrier/user_mode.hpp), and there is one for each preemptible thread.
+  std::vector<stack_bin, os::own_allocator<stack_bin>> others_;
   stack_depot* depot_ = nullptr;
   int last_error_ = 0;
   stack_cache* next_ = nullptr; // in the depot's list of caches
 };
+
+// Takes back a stack of the process's depot that nobody runs on, where there is no cache. Contexts: any
+// kernel thread. Switches: never. Errors: as stack_cache::free().
+void give_to_depot(stack_record& stack) noexcept;
 
 } // namespace weft::memory

@@ -53,7 +53,7 @@ void release_kept_stack(descriptor& u) noexcept {
   if (on_worker()) {
     here().caches.stacks.free(stack);
   } else {
-    memory::stack_cache().free(stack); // to the depot
+    memory::give_to_depot(*stack);
   }
 }
 
