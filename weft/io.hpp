@@ -5,5 +5,6 @@
 
 #include "weft/io/limit.hpp"      // IWYU pragma: export
 #include "weft/io/operations.hpp" // IWYU pragma: export
+#include "weft/io/readiness.hpp"  // IWYU pragma: export
 
 namespace weft::io {} // namespace weft::io

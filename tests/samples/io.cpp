@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <stop_token>
@@ -79,6 +80,32 @@ void serve(int listening, std::stop_token stop) {
   }
 }
 // [/sample]
+
+// [sample io-readiness]
+ssize_t receive(int socket, msghdr& message) {
+  weft::io::readiness ready(socket, POLLIN);
+  ssize_t got;
+  while ((got = ::recvmsg(socket, &message, MSG_DONTWAIT)) < 0 && errno == EAGAIN) ready.wait(30s);
+  return got;
+}
+// [/sample]
+
+void own_call() {
+  int ends[2];
+  check(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "socketpair");
+  weft::thread writer([&] {
+    weft::this_thread::sleep_for(1ms);
+    weft::io::write(ends[1], "x", 1);
+  });
+  char text[8];
+  iovec buffer{text, sizeof text};
+  msghdr message{};
+  message.msg_iov = &buffer;
+  message.msg_iovlen = 1;
+  check(receive(ends[0], message) == 1 && text[0] == 'x', "recvmsg");
+  writer.join();
+  for (const int end : ends) weft::io::close(end);
+}
 
 void echo_server() {
   const int listening = weft::io::socket(AF_INET, SOCK_STREAM, 0);
@@ -197,6 +224,7 @@ int main() {
   weft::runtime::set_worker_count(1);
   guest_of_a_loop();
   echo_server();
+  own_call();
   limits();
   blocking();
 }

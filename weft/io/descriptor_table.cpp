@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "weft/io/descriptor_table.hpp"
 
+#include "weft/os/own_heap.hpp"
 #include "weft/sched/switch.hpp"
 
 #include <algorithm>
@@ -20,7 +21,20 @@ constexpr unsigned chunk_bits = 10;
 constexpr unsigned chunk_size = 1U << chunk_bits;
 constexpr unsigned chunk_count = 1U << 16;
 
-using chunk = std::unique_ptr<descriptor_record[]>;
+struct give_back {
+  void operator()(descriptor_record* records) const noexcept {
+    os::own_free(records, chunk_size * sizeof *records);
+  }
+};
+using chunk = std::unique_ptr<descriptor_record[], give_back>;
+
+// Not from malloc: handlers of signals adopt descriptors. Null: out of memory.
+chunk make_chunk() noexcept {
+  void* const room = os::own_allocate(chunk_size * sizeof(descriptor_record));
+  return chunk(room != nullptr ? ::new (room) descriptor_record[chunk_size] : nullptr);
+}
+static_assert(std::is_trivially_destructible_v<descriptor_record>);
+
 // In pages of zeros that are not there until used.
 constinit std::atomic<descriptor_record*> chunks[chunk_count];
 
@@ -43,7 +57,7 @@ descriptor_record* record_of(int descriptor) noexcept {
   auto* place = place_of(descriptor);
   if (place == nullptr)
     return nullptr;
-  chunk fresh(new (std::nothrow) descriptor_record[chunk_size]);
+  chunk fresh = make_chunk();
   if (fresh == nullptr)
     return nullptr;
   descriptor_record* first = nullptr;
@@ -52,6 +66,16 @@ descriptor_record* record_of(int descriptor) noexcept {
                                      std::memory_order_acquire))
     first = fresh.release();
   return &first[static_cast<unsigned>(descriptor) % chunk_size];
+}
+
+void disown_records(unsigned first, unsigned last) noexcept {
+  last = std::min(last, chunk_count * chunk_size - 1);
+  for (unsigned number = first; number <= last;) {
+    descriptor_record* const record = known_record_of(static_cast<int>(number));
+    if (record != nullptr)
+      record->disown();
+    number = record != nullptr ? number + 1 : (number | (chunk_size - 1)) + 1; // else the next chunk
+  }
 }
 
 bool anybody_waits() noexcept {
@@ -115,17 +139,24 @@ void descriptor_record::edge(bool in, bool out, bool ends, std::uint32_t generat
     return; // of one that is closed
   if (ends)
     short_reads_.store_relaxed(short_reads::tell_nothing); // before the count: who reads after it sees both
-  const auto count = [](side& s) { s.edges.store_release(s.edges.load_relaxed() + 1); };
   if (in) {
-    count(of(direction::in));
+    of(direction::in).count();
     of(direction::in).waiters.notify_one();
   }
   if (out) {
-    count(of(direction::out));
+    of(direction::out).count();
     of(direction::out).waiters.notify_one();
   }
-  count(of(direction::any));
+  of(direction::any).count();
   of(direction::any).waiters.notify_all();
+}
+
+void descriptor_record::wake_all() noexcept {
+  const std::scoped_lock held(lock_);
+  for (side& s : sides_) {
+    s.count();
+    s.waiters.notify_all();
+  }
 }
 
 namespace {

@@ -38,6 +38,8 @@ class descriptor_record {
   }
   /// Somebody who was woken did not need all there was.
   void pass_on(direction d) noexcept;
+  /// As an edge of each direction would, for nothing that has come.
+  void wake_all() noexcept;
 
   /// (D3) The descriptor of this generation became ready. `ends`: what is in there may end or be urgent, so a
   /// short read does not mean that it is empty.
@@ -60,6 +62,8 @@ class descriptor_record {
   /// registered still.
   [[nodiscard]] std::uint32_t registered() const noexcept { return registered_.load_acquire(); }
   [[nodiscard]] bool is_ours() const noexcept { return ours_.load_relaxed(); }
+  /// It may be closed elsewhere from now on. SIGNAL-SAFE.
+  void disown() noexcept { ours_.store_relaxed(false); }
   void set_registered(std::uint32_t source, std::uint32_t generation) noexcept;
 
   [[nodiscard]] hints known() const noexcept {
@@ -74,6 +78,7 @@ class descriptor_record {
 
  private:
   struct side {
+    void count() noexcept { edges.store_release(edges.load_relaxed() + 1); } // (D3); under `lock_`
     base::atomic<std::uint32_t> edges{0};
     sync::wait_queue waiters;
   };
@@ -94,11 +99,25 @@ class descriptor_record {
   side sides_[3];
 };
 
+/// What a thread that has tried in vain waits for.
+struct edge_wait {
+  const int descriptor;
+  descriptor_record& record;
+  const direction way;
+  const std::uint32_t seen;       // edges, before the try
+  const std::uint32_t generation; // that it waits for
+  const unit::wait_record& shown; // to debuggers
+  bool was_woken = false;
+};
+
 /// The record of a descriptor number; null: the number is negative, or there is no memory. Records are made
 /// at the first use and never freed. *Contexts*: all but signal handlers. *Switches*: never.
 [[nodiscard]] descriptor_record* record_of(int descriptor) noexcept;
 /// The same; null also if there is none yet.
 [[nodiscard]] descriptor_record* known_record_of(int descriptor) noexcept;
+
+/// disown() of all from `first` to `last`. SIGNAL-SAFE.
+void disown_records(unsigned first, unsigned last) noexcept;
 
 /// Whether anybody waits for any descriptor in wait(). RACY while threads run; looks at all records.
 [[nodiscard]] bool anybody_waits() noexcept;

@@ -93,6 +93,13 @@ int epoll_source::add(int descriptor) noexcept {
   return set_.add(descriptor, EPOLLIN, epoll_set::bell_mark);
 }
 
+int epoll_source::await(edge_wait& wait, const limit& how_long) noexcept {
+  const int error = see_to_registration(wait.descriptor, wait.record, wait.generation);
+  return error != 0 ? error
+                    : wait.record.wait(wait.way, wait.seen, wait.generation, how_long, wait.was_woken,
+                                       wait.shown); // SWITCH: may resume on another worker
+}
+
 int epoll_source::perform(const request& r, const limit& how_long) noexcept {
   if (r.what == operation::open || r.what == operation::sync || r.what == operation::sync_data)
     return perform_on_disk(r);

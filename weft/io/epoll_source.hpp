@@ -27,6 +27,7 @@ class epoll_source : public source {
 
   [[nodiscard]] bool has_waiters() const noexcept override;
   [[nodiscard]] int perform(const request& r, const limit& how_long) noexcept override;
+  [[nodiscard]] int await(edge_wait& wait, const limit& how_long) noexcept override;
   [[nodiscard]] mechanism kind() const noexcept override { return mechanism::epoll; }
 
  protected:

@@ -114,10 +114,8 @@ void sync_file(operation what, int descriptor, std::error_code& error) noexcept 
 
 // A descriptor that is new here.
 int born(int result, std::error_code& error) noexcept {
-  if (result >= 0) {
-    if (descriptor_record* record = record_of(result))
-      record->begin_generation(true);
-  }
+  if (result >= 0)
+    adopt(result);
   return report<int>(result, error);
 }
 
@@ -265,12 +263,23 @@ int open(const char* path, int flags, mode_t mode) {
 }
 
 void adopt(int descriptor) noexcept {
+  const sched::runtime_section in; // for the record's lock
   if (descriptor_record* record = record_of(descriptor))
     record->begin_generation(true);
 }
 
+void disown(int descriptor) noexcept {
+  if (descriptor_record* record = known_record_of(descriptor))
+    record->disown();
+}
+
+void disown_all(unsigned first, unsigned last) noexcept {
+  disown_records(first, last);
+}
+
 void close(int descriptor, std::error_code& error) noexcept {
   if (descriptor_record* record = known_record_of(descriptor)) {
+    const sched::runtime_section in; // for the record's lock
     record->begin_generation(false);
   }
   report<int>(-os::close_descriptor(descriptor), error);

@@ -99,6 +99,12 @@ WEFT_API void connect(int descriptor, const sockaddr* address, socklen_t length,
 /// *Switches*: never.
 WEFT_API void adopt(int descriptor) noexcept;
 
+/// Takes that back: it may be closed elsewhere from now on. *Contexts*: all, signal handlers too. *Errors*:
+/// none. *Switches*: never.
+WEFT_API void disown(int descriptor) noexcept;
+/// The same of all from `first` to `last`, as close_range(2) closes them.
+WEFT_API void disown_all(unsigned first, unsigned last) noexcept;
+
 /// Closes it; whoever waits for it ends with EBADF. *Contexts*: all but signal handlers. *Switches*: never.
 /// *Errors*: as close(2); the descriptor is gone all the same.
 WEFT_API void close(int descriptor);

@@ -57,8 +57,9 @@ enum class direction : std::uint8_t { in, out, any };
 /// What debuggers are shown of a thread that waits for a request: in the frame of the wait.
 class shown_wait {
  public:
-  explicit shown_wait(const request& r) noexcept
-      : call_{static_cast<std::uint32_t>(r.what), r.descriptor, os::coarse_now_ns()},
+  explicit shown_wait(const request& r) noexcept : shown_wait(r.what, r.descriptor) {}
+  shown_wait(operation what, int descriptor) noexcept
+      : call_{static_cast<std::uint32_t>(what), descriptor, os::coarse_now_ns()},
         record_{unit::wait_kind::io, 0, &call_} {}
   shown_wait(const shown_wait&) = delete;
   shown_wait& operator=(const shown_wait&) = delete;

@@ -23,11 +23,17 @@ enum class mechanism : std::uint8_t {
   uring, // epoll, and io_uring for files if the kernel lets us
 };
 
+struct edge_wait;
+
 class WEFT_API source : public sched::waiting_source {
  public:
   /// Does `r`, which would have to wait, with the calling thread suspended meanwhile: the result, or -errno
   /// (-ETIMEDOUT, -ECANCELED: the limit). *Contexts*: a thread of the group's. *Switches*: may.
   [[nodiscard]] virtual int perform(const request& r, const limit& how_long) noexcept = 0;
+  /// Suspends the calling thread until there is such an edge: 0, or an errno (ETIMEDOUT, ECANCELED: the
+  /// limit; EBADF: closed; EPERM: a file, which has none; ENOMEM, ENOSPC). *Contexts*, *Switches*: as
+  /// perform().
+  [[nodiscard]] virtual int await(edge_wait& wait, const limit& how_long) noexcept = 0;
   [[nodiscard]] virtual mechanism kind() const noexcept = 0;
 };
 
