@@ -3,6 +3,7 @@
 #include "front/pthreads/exported.hpp"
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/thread.hpp"
+#include "weft/door/own_thread.hpp"
 #include "weft/door/section.hpp"
 #include "weft/door/stack.hpp"
 
@@ -70,6 +71,9 @@ WEFT_API int pthread_setname_np(pthread_t handle, const char* name) noexcept {
   if (std::strlen(name) >= sizeof t->name)
     return ERANGE;
   locked(*t, [&] { std::strcpy(t->name, name); });
+  // One that is detached may be freed meanwhile.
+  if (t == self || t->held.load_relaxed() != thread::detached)
+    weft::door::name_own_thread(*t->unit, name);
   return 0;
 }
 

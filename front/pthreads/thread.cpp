@@ -228,7 +228,6 @@ void start(thread& t, weft::pool& own_pool, unsigned workers) {
                                                {.stack_size = t.stack_bytes,
                                                 .preemption = preemption::bound_tls,
                                                 .workers = workers,
-                                                .name = "pthread",
                                                 .discard = &discard,
                                                 .made = &t.unit},
                                                &live, &t); // SWITCH: may resume on another worker

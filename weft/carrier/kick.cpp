@@ -101,7 +101,7 @@ bool enters_user_mode(worker& w, const descriptor& u) noexcept {
 // Those of the low class have no turns: the thread would be the next again.
 bool others_wait_in_classes(worker& w) noexcept {
   const unsigned c = class_of(*w.current);
-  return w.timing.queue.size() != 0 || waits_below(w, c == high_class ? high_class + 1 : c);
+  return !w.timing.queue.looks_empty() || waits_below(w, c == high_class ? high_class + 1 : c);
 }
 
 // (K3) Whoever pushed while this worker searched has kicked nobody. It takes one unit; for each of the rest

@@ -93,7 +93,7 @@ waiting who_waits(worker& w, std::uint32_t serial) noexcept {
     return seen(others_wait_in_classes(w));
   if (w.attention.any_relaxed(time_passed))
     return waiting::somebody;
-  if (!w.local.empty() || w.timing.queue.size() != 0)
+  if (!w.local.empty() || !w.timing.queue.looks_empty())
     return waiting::somebody;
   if (w.fifo != nullptr)
     return seen(!w.fifo->empty());
@@ -443,7 +443,7 @@ void user_mode::wait_away_from_home() noexcept {
 descriptor* user_mode::start_direct_hand_off(worker& w) noexcept {
   constexpr std::int32_t costs = 16; // ticks are rare: others look around after tens, not hundreds of them
   if (how_to_hand_off.load_relaxed() != hand_off::direct || w.handed != nullptr ||
-      w.attention.load_relaxed() != 0 || w.timing.queue.size() != 0 || (w.budget -= costs) < 0 ||
+      w.attention.load_relaxed() != 0 || !w.timing.queue.looks_empty() || (w.budget -= costs) < 0 ||
       unit_.has(unit::slow_mask))
     return nullptr;
   const auto is_next = [](descriptor& u) {

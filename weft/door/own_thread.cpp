@@ -5,6 +5,8 @@
 #include "weft/door/section.hpp"
 #include "weft/door/stack.hpp"
 
+#include <new>
+
 namespace weft::door {
 namespace {
 
@@ -41,7 +43,8 @@ descriptor& start_own_thread(weft::pool& own_pool, const own_thread_form& form, 
       reinterpret_cast<const discarder*>(reinterpret_cast<std::uintptr_t>(form.discard)),
       std::memory_order_relaxed); // relaxed: its launch publishes it
   try {
-    unit::set_name(u, form.name);
+    if (*form.name != '\0')
+      unit::set_name(u, form.name);
     if (preempts)
       make_preemptible(u, form.preemption, form.workers); // SWITCH: may resume on another worker
     if (form.made != nullptr)
@@ -53,6 +56,14 @@ descriptor& start_own_thread(weft::pool& own_pool, const own_thread_form& form, 
     throw;
   }
   return u;
+}
+
+void name_own_thread(descriptor& u, const char* name) noexcept {
+  const runtime_section in;
+  try {
+    unit::set_name(u, name);
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 bool has_own_variables(const descriptor& u) noexcept {

@@ -16,7 +16,7 @@ struct own_thread_form {
   std::size_t stack_size = 0; // bytes; 0: the default one
   weft::preemption preemption = weft::preemption::none;
   std::size_t workers = 1; // that may run such threads at once
-  const char* name = "";   // cut to what fits
+  const char* name = "";   // cut to what fits; "": none, which is cheaper
   // Of one that is detached: called with the argument when it has ended, in the runtime. Null: nothing.
   void (*discard)(void*) = nullptr;
   descriptor** made = nullptr; // where the thread is noted before it can run
@@ -27,6 +27,10 @@ struct own_thread_form {
 /// make_preemptible() (preemptible.hpp); there is no thread then.
 [[nodiscard]] WEFT_API descriptor& start_own_thread(weft::pool& own_pool, const own_thread_form& form,
                                                     void (*function)(void*), void* argument);
+/// What debuggers call it, cut to what fits; it may be another than the caller, and may be ending.
+/// *Contexts*: all but signal handlers; the caller keeps it from being freed. *Switches*: at its end, if a
+/// tick came. *Errors*: none; without memory for a first name it has none.
+WEFT_API void name_own_thread(descriptor& u, const char* name) noexcept;
 /// Whether others may run on its variables: those of bound_tls that have any of their own. Once its function
 /// has begun. *Contexts*: all but signal handlers. *Switches*: never. *Errors*: none.
 [[nodiscard]] WEFT_API bool has_own_variables(const descriptor& u) noexcept;

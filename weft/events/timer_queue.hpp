@@ -75,6 +75,7 @@ class WEFT_API timer_queue : public os::on_own_heap {
 
   // RACY: for choosing how long to sleep, and for a look before taking the lock.
   [[nodiscard]] deadline earliest() const noexcept { return earliest_.load_relaxed(); }
+  [[nodiscard]] bool looks_empty() const noexcept { return earliest() == no_deadline; }
   [[nodiscard]] std::size_t size() const noexcept;
 
  private:

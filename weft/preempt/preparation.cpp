@@ -6,6 +6,7 @@
 #include <new>
 
 #include "weft/arch/user_mode.hpp"
+#include "weft/base/atomic.hpp"
 #include "weft/base/immortal.hpp"
 #include "weft/base/refuse.hpp"
 #include "weft/carrier/leaving.hpp"
@@ -26,12 +27,25 @@ namespace {
 
 using base::refuse;
 
-// Ownership: `now`, whoever holds the lock. stop() holds it from its look to its end, so that nobody begins
-// to make a thread with what is about to end. A worker takes it in its loop, in the child of a fork(), and
-// cannot let others run while it waits: whoever has it is not preempted.
+// `now`: how many threads are being made. stop() sets `ending` if there are none, so that nobody begins to
+// make one with what is about to end: who comes meanwhile waits for the lock, which stop() holds to its end.
+// A worker takes the lock in its loop, in the child of a fork(), and cannot let others run while it waits:
+// whoever has it is not preempted.
+// Ordering: (N1) a count that goes down, release; stop() sets `ending`, acquire: it sees the thread that has
+// been made since among those that live.
 struct preparations {
+  static constexpr std::uint32_t ending = 1U << 31;
   std::mutex lock;
-  unsigned now = 0;
+  base::atomic<std::uint32_t> now{0};
+  // For how many workers all that a kind of thread needs is there. Set with release when it is, read with
+  // acquire by who need not look then; zero from stop() on.
+  base::atomic<std::size_t> ready_for[sched::preemption_kinds]{};
+  // Under the lock. False: somebody makes a thread.
+  bool begin_to_end() noexcept {
+    std::uint32_t none = 0;
+    return now.cas_strong_acq_rel(none, ending); // (N1)
+  }
+  void go_on() noexcept { now.fetch_and_acq_rel(~ending); }
 };
 
 preparations& of_process() noexcept {
@@ -69,6 +83,9 @@ bool is_cooperative_here() noexcept {
 bool prepare(sched::preemption kind, std::size_t workers) {
   if (is_cooperative_here())
     return false;
+  base::atomic<std::size_t>& ready_for = of_process().ready_for[static_cast<std::size_t>(kind)];
+  if (ready_for.load_acquire() >= workers)
+    return true;
   if (!arch::can_preempt)
     refuse(std::errc::not_supported, "weft: preemption is not ported to this machine");
   if (kind == sched::preemption::own_tls || kind == sched::preemption::bound_tls) {
@@ -84,21 +101,36 @@ bool prepare(sched::preemption kind, std::size_t workers) {
   sched::timekeeper::start();
   start_monitor();
   sched::leaving_is_watched.store_relaxed(tells_user_code());
+  ready_for.store_release(workers); // of two at once either; who needs more looks again
   return true;
+}
+
+void end_all() noexcept {
+  for (base::atomic<std::size_t>& ready_for : of_process().ready_for)
+    ready_for.store_relaxed(0);
+  sched::leaving_is_watched.store_relaxed(false);
+  stop_monitor();
+  stop_serving_set_user();
+  stop_creator();
+  end_donors();
+  forget_spares_of_made();
+  end_spares();
 }
 
 } // namespace
 
 preparation::counted::counted() noexcept {
+  preparations& p = of_process();
+  if ((p.now.fetch_add_acq_rel(1) & preparations::ending) == 0) [[likely]]
+    return;
+  p.now.fetch_sub_release(1);
   const sched::no_preemption here;
-  const std::scoped_lock held(of_process().lock);
-  ++of_process().now;
+  const std::scoped_lock held(p.lock); // until stop() has ended
+  p.now.fetch_add_acq_rel(1);
 }
 
 preparation::counted::~counted() {
-  const sched::no_preemption here;
-  const std::scoped_lock held(of_process().lock);
-  --of_process().now;
+  of_process().now.fetch_sub_release(1); // (N1)
 }
 
 preparation::preparation(sched::preemption kind, std::size_t workers)
@@ -113,9 +145,12 @@ void watch_leaving() {
     start_monitor();
     provide_spares(0);
   } catch (...) {
-    if (of_process().now == 0 && sched::user_mode::live().load_relaxed() == 0) {
-      stop_monitor();
-      stop_creator();
+    if (of_process().begin_to_end()) {
+      if (sched::user_mode::live().load_relaxed() == 0) {
+        stop_monitor();
+        stop_creator();
+      }
+      of_process().go_on();
     }
     throw;
   }
@@ -125,18 +160,15 @@ void watch_leaving() {
 
 void stop() noexcept {
   const sched::no_preemption here;
-  const std::scoped_lock held(of_process().lock);
+  preparations& p = of_process();
+  const std::scoped_lock held(p.lock);
+  if (!p.begin_to_end())
+    return;
   // Another group's threads need all of it; and a worker without any may stand on a spare, and keeps some,
   // and some TLS blocks, for its next threads.
-  if (of_process().now != 0 || sched::user_mode::live().load_relaxed() != 0 || has_workers())
-    return;
-  sched::leaving_is_watched.store_relaxed(false);
-  stop_monitor();
-  stop_serving_set_user();
-  stop_creator();
-  end_donors();
-  forget_spares_of_made();
-  end_spares();
+  if (sched::user_mode::live().load_relaxed() == 0 && !has_workers())
+    end_all();
+  p.go_on();
 }
 
 void forget_preparations_after_fork() noexcept {

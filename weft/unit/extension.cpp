@@ -133,6 +133,8 @@ void drop_extension(descriptor& u) noexcept {
 
 void set_name(descriptor& u, const char* name) {
   const extension_lock held(u);
+  if (u.state.load() == state::finished)
+    return;
   auto& buffer = extend_locked(u).name;
   std::strncpy(buffer.data(), name, buffer.size() - 1);
   buffer.back() = '\0';

@@ -67,6 +67,8 @@ WEFT_API void run_local_destructors(const descriptor& u) noexcept;
 // is still running.
 WEFT_API void drop_extension(descriptor& u) noexcept;
 
+// For whoever holds a valid handle, as request_migration(): nothing for a unit that has ended. Errors:
+// std::bad_alloc, not if there is an extension.
 WEFT_API void set_name(descriptor& u, const char* name);
 // For whoever holds a valid handle: the unit may end meanwhile.
 [[nodiscard]] WEFT_API std::array<char, name_size> copy_name(descriptor& u) noexcept;
