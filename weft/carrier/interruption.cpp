@@ -3,6 +3,7 @@
 // signals, for one.
 #include "weft/base/fence.hpp"
 #include "weft/carrier/user_mode.hpp"
+#include "weft/os/signal.hpp"
 #include "weft/workers/ticker.hpp"
 
 namespace weft::sched {
@@ -23,6 +24,13 @@ bool user_mode::heed() noexcept {
     return false;
   const interruption heed = heed_interruption.load(std::memory_order_acquire);
   return heed != nullptr && heed(unit_);
+}
+
+bool user_mode::stays_on_signal_stack() const noexcept {
+  return kind_ != preemption::own_kernel_thread && os::is_on_signal_stack();
+}
+bool user_mode::stays_on_signal_stack(const ucontext_t& interrupted) const noexcept {
+  return kind_ != preemption::own_kernel_thread && os::is_on_signal_stack(interrupted);
 }
 
 } // namespace weft::sched

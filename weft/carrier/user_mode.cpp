@@ -396,10 +396,15 @@ void user_mode::leave_runtime() noexcept {
     wait_away_from_home();
     await_block();
     return_to_user_mode();
-    if (is_interrupted()) [[unlikely]] // pairs with (I1)
-      heed();
     // A tick that came before the face was seen is in `pending_`; a later one preempts by itself.
-    if (pending_.load_relaxed() == 0 || is_held()) [[likely]]
+    const auto has_pending = [this] { return pending_.load_relaxed() != 0 && !is_held(); };
+    if (!is_interrupted() && !has_pending()) [[likely]] // pairs with (I1)
+      return;
+    if (stays_on_signal_stack())
+      return;
+    if (is_interrupted())
+      heed();
+    if (!has_pending())
       return;
     enter_runtime();
     pending_.store_relaxed(0);

@@ -9,6 +9,8 @@
 // docs/design/preemption.md has the argument, and what was rejected.
 #pragma once
 
+#include <ucontext.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -71,6 +73,11 @@ class WEFT_API user_mode {
   // returns, and the thread goes on in the kernel, without a worker. Contexts: as preempt(). False: it cannot
   // now; it is in user mode still, on its worker, and preempt() makes it one that can the next time.
   bool let_worker_go() noexcept;
+  // It is in a handler of a signal, on the alternative stack of its kernel thread, where who ran there next
+  // would overwrite its frames: it neither leaves that kernel thread nor lets others run on it. The first
+  // costs a system call, the second is for the handler of ticks. Contexts: this thread. SIGNAL-SAFE.
+  [[nodiscard]] bool stays_on_signal_stack() const noexcept;
+  [[nodiscard]] bool stays_on_signal_stack(const ucontext_t& interrupted) const noexcept;
   // It runs without a worker, until it enters the runtime.
   [[nodiscard]] bool is_away() const noexcept { return away_on_ != nullptr; }
   // For the handler: from now on it waits for a worker like any thread that is ready. Contexts: as preempt(),

@@ -4,6 +4,7 @@
 #include "weft/os/mapping.hpp"
 
 #include <cerrno>
+#include <cstdint>
 #include <pthread.h>
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -64,6 +65,19 @@ int clear_signal_stack() noexcept {
   stack_t none = {};
   none.ss_flags = SS_DISABLE;
   return ::sigaltstack(&none, nullptr) == 0 ? 0 : errno;
+}
+
+bool is_on_signal_stack() noexcept {
+  stack_t present = {};
+  return ::sigaltstack(nullptr, &present) == 0 && (present.ss_flags & SS_ONSTACK) != 0;
+}
+
+// Its own frame is on the stack that it has interrupted. The kernel does not say more than where the other
+// is.
+bool is_on_signal_stack(const ucontext_t& interrupted) noexcept {
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  const auto low = reinterpret_cast<std::uintptr_t>(interrupted.uc_stack.ss_sp);
+  return here - low < interrupted.uc_stack.ss_size;
 }
 
 int block_all_signals(sigset_t* old) noexcept {

@@ -33,6 +33,11 @@ WEFT_API std::size_t signal_stack_bytes(std::size_t extra) noexcept;
 int set_signal_stack(void* low, std::size_t bytes) noexcept;
 // Takes it away again. EPERM while running on it.
 int clear_signal_stack() noexcept;
+// Whether the caller runs on the alternative stack of its kernel thread. A system call. SIGNAL-SAFE.
+[[nodiscard]] bool is_on_signal_stack() noexcept;
+// The same without one, for the handler of a signal that itself has no SA_ONSTACK, of what it has
+// interrupted.
+[[nodiscard]] bool is_on_signal_stack(const ucontext_t& interrupted) noexcept;
 
 // Blocks all signals of the calling kernel thread; the old mask goes to `old`. And back. SIGNAL-SAFE.
 int block_all_signals(sigset_t* old) noexcept;

@@ -13,6 +13,7 @@
 #include "weft/arch/user_mode.hpp"
 #include "weft/carrier/leaving.hpp"
 #include "weft/os/clock.hpp"
+#include "weft/os/signal.hpp"
 #include "weft/os/task_file.hpp"
 #include "weft/preempt/cut_transfers.hpp"
 #include "weft/preempt/tick_sources.hpp"
@@ -231,7 +232,8 @@ bool can_leave(const sched::worker& w, const ucontext_t& interrupted, bool is_cu
   const bool is_in_call =
       is_cut_short || (arch::call_interrupted(interrupted) == arch::interrupted_call::restarts &&
                        hides_a_tick(arch::call_with_arguments(interrupted)));
-  return is_in_call && may_leave_now(w) && was_in_user_code(interrupted);
+  return is_in_call && may_leave_now(w) && was_in_user_code(interrupted) &&
+         !os::is_on_signal_stack(interrupted);
 }
 
 void look_at_blocked(sched::worker& w, std::int64_t now, std::int64_t interval, int number) noexcept {

@@ -178,6 +178,10 @@ void on_tick_in_user_mode(user_mode& thread, way_back& back) noexcept {
   WEFT_ASSERT(thread.is_in_place(), "a thread in user mode has another one's variables");
   const arch::interrupted_call call = arch::call_interrupted(interrupted);
   const auto cut = cut_short(back.interrupted, told);
+  if (thread.stays_on_signal_stack(interrupted)) {
+    thread.remember_tick(); // heeded when it is back
+    return go_on_with(cut, back.interrupted);
+  }
   if (thread.is_interrupted() && !thread.is_held_for_good())
     return interrupt(thread, back, cut);
   if (call == arch::interrupted_call::failed && !cut)

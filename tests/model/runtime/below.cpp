@@ -129,6 +129,9 @@ void sleep_ns(std::int64_t) noexcept {
 pid_t this_kernel_thread_id() noexcept {
   return static_cast<pid_t>(model::self()) + 1;
 }
+bool is_on_signal_stack() noexcept {
+  return false; // no handler runs on one
+}
 
 } // namespace os
 

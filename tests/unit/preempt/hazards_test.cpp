@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cfenv>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -71,6 +72,31 @@ TEST_P(hazards, malloc_keeps_its_arenas) {
     for (const std::string& s : kept)
       ASSERT_EQ(s.find_first_not_of(static_cast<char>('a' + t)), std::string::npos);
   });
+}
+
+// On the alternative stack of the kernel thread, which the next thread's handler has too.
+TEST_P(hazards, handlers_on_a_signal_stack_keep_their_frames) {
+  static std::atomic<int> handled;
+  static std::atomic<int> overwritten;
+  handled = overwritten = 0;
+  struct sigaction how = {};
+  struct sigaction before = {};
+  how.sa_flags = SA_ONSTACK | SA_NODEFER;
+  how.sa_handler = [](int) {
+    volatile int frame[100];
+    const int mine = ++handled;
+    for (volatile int& word : frame)
+      word = mine;
+    for (const std::int64_t end = os::now_ns() + 500'000; os::now_ns() < end;) // for some ticks
+      asm volatile("");
+    for (const volatile int& word : frame)
+      overwritten += word != mine;
+  };
+  ASSERT_EQ(::sigaction(SIGUSR2, &how, &before), 0);
+  stress([](int, int) { ::raise(SIGUSR2); });
+  EXPECT_GT(handled, threads);
+  EXPECT_EQ(overwritten, 0);
+  ::sigaction(SIGUSR2, &before, nullptr);
 }
 
 TEST_P(hazards, a_recursive_mutex_excludes) {
