@@ -5,6 +5,7 @@
 // MSG_WAITALL) waits in Weft until it can begin, and then in the kernel, where the worker leaves it.
 #include "front/pthreads/descriptor_wait.hpp"
 #include "front/pthreads/engine.hpp"
+#include "front/pthreads/known_descriptors.hpp"
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/libc_cancellation.hpp"
 #include "front/pthreads/requests.hpp"
@@ -12,7 +13,6 @@
 #include "weft/io.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fcntl.h>
 #include <optional>
 #include <sys/stat.h>
@@ -35,15 +35,27 @@ bool is_nonblocking(int descriptor) noexcept {
   return flags < 0 || (flags & O_NONBLOCK) != 0;
 }
 
-// The end of a wait that begins now, by the time limit of a socket.
-door::deadline end_of_wait(int descriptor, short events) noexcept {
+// Nothing: it has none.
+std::optional<timeval> limit_of(int descriptor, int which) noexcept {
   timeval limit{};
   socklen_t bytes = sizeof limit;
-  const int which = (events & POLLIN) != 0 ? SO_RCVTIMEO : SO_SNDTIMEO;
   if (::getsockopt(descriptor, SOL_SOCKET, which, &limit, &bytes) != 0 ||
       (limit.tv_sec == 0 && limit.tv_usec == 0))
+    return std::nullopt;
+  return limit;
+}
+
+// The end of a wait that begins now, by the time limits of a socket.
+door::deadline end_of_wait(int descriptor, short events) noexcept {
+  if (has_no_limits(descriptor))
     return door::no_deadline;
-  return door::now() + door::ns_of({limit.tv_sec, limit.tv_usec * 1000});
+  const std::uint64_t turn = turn_of_limits();
+  const std::optional<timeval> in = limit_of(descriptor, SO_RCVTIMEO);
+  const std::optional<timeval> out = limit_of(descriptor, SO_SNDTIMEO);
+  if (!in && !out)
+    note_no_limits(descriptor, turn);
+  const std::optional<timeval>& limit = (events & POLLIN) != 0 ? in : out;
+  return limit ? door::now() + door::ns_of({limit->tv_sec, limit->tv_usec * 1000}) : door::no_deadline;
 }
 
 // A cancellation interrupts it there.
@@ -64,16 +76,18 @@ long when_ready(int descriptor, short events, Attempt attempt, Kernel kernel) {
   if (!waits_in_weft())
     return kernel();
   act_on_requests();
+  descriptor_wait wait(descriptor, events);
   std::optional<door::deadline> until;
   for (;;) {
     const long result = attempt();
     if (result >= 0 || errno != EAGAIN)
       return result;
-    if (is_nonblocking(descriptor))
-      return would_wait();
-    if (!until)
+    if (!until) {
+      if (is_nonblocking(descriptor))
+        return would_wait();
       until = end_of_wait(descriptor, events);
-    switch (wait_for(descriptor, events, *until)) { // SWITCH: may resume on another worker
+    }
+    switch (wait.wait(*until)) { // SWITCH: may resume on another worker
     case wait_end::ready:
       break;
     case wait_end::too_late:
@@ -97,23 +111,7 @@ long when_it_can_begin(int descriptor, short events, Kernel kernel) {
       descriptor, events, [&] { return is_ready(descriptor, events) ? kernel() : would_wait(); }, kernel);
 }
 
-// --- what is known of a descriptor ---
-
-// A guess, of what the number stood for the last time: a wrong one costs a system call, or a wait in the
-// kernel.
-enum class guess : std::uint8_t { socket, other, file };
-constinit std::array<door::atomic<guess>, 1024> guesses{};
-
-guess guess_of(int descriptor) noexcept {
-  const auto at = static_cast<std::size_t>(descriptor);
-  return at < guesses.size() ? guesses[at].load_relaxed() : guess::socket; // relaxed: a guess
-}
-
-void note(int descriptor, guess g) noexcept {
-  const auto at = static_cast<std::size_t>(descriptor);
-  if (at < guesses.size())
-    guesses[at].store_relaxed(g);
-}
+// --- transfers ---
 
 // It is no socket.
 guess look_at(int descriptor) noexcept {
@@ -124,8 +122,6 @@ guess look_at(int descriptor) noexcept {
   note(descriptor, found);
   return found;
 }
-
-// --- transfers ---
 
 constexpr int never_waits = MSG_DONTWAIT | MSG_OOB | MSG_ERRQUEUE;
 
@@ -211,6 +207,22 @@ ssize_t read_some(int descriptor, void* to, std::size_t bytes) {
   return transfer(descriptor, POLLIN, [=] { return libc.recv(descriptor, to, bytes, MSG_DONTWAIT); }, kernel);
 }
 
+// Who waits for it in Weft ends with EBADF.
+int close_for_all(int descriptor) {
+  watch_no_more(descriptor);
+  const bool in_runtime =
+      self != nullptr && !weft::door::is_in_program(); // a handler, perhaps amid a wait for it
+  if (in_runtime || is_child_of_vfork())
+    return libc.close(descriptor);
+  act_on_requests();
+  const not_by_libc here; // which would unwind the runtime
+  const int before = errno;
+  std::error_code error;
+  weft::io::close(descriptor, error);
+  errno = error ? error.value() : before;
+  return error ? -1 : 0;
+}
+
 } // namespace
 } // namespace weft::pthreads
 
@@ -288,13 +300,13 @@ WEFT_API ssize_t sendmsg(int descriptor, const msghdr* message, int flags) {
 }
 
 WEFT_API int accept(int descriptor, sockaddr* address, socklen_t* length) {
-  return static_cast<int>(
-      when_it_can_begin(descriptor, POLLIN, [=] { return long{libc.accept(descriptor, address, length)}; }));
+  return watch(static_cast<int>(
+      when_it_can_begin(descriptor, POLLIN, [=] { return long{libc.accept(descriptor, address, length)}; })));
 }
 
 WEFT_API int accept4(int descriptor, sockaddr* address, socklen_t* length, int flags) {
-  return static_cast<int>(when_it_can_begin(
-      descriptor, POLLIN, [=] { return long{libc.accept4(descriptor, address, length, flags)}; }));
+  return watch(static_cast<int>(when_it_can_begin(
+      descriptor, POLLIN, [=] { return long{libc.accept4(descriptor, address, length, flags)}; })));
 }
 
 WEFT_API int connect(int descriptor, const sockaddr* to, socklen_t bytes) {
@@ -343,20 +355,12 @@ WEFT_API int waitid(idtype_t which, id_t id, siginfo_t* info, int options) {
   return static_cast<int>(in_kernel([=] { return long{libc.waitid(which, id, info, options)}; }));
 }
 
-// Who waits for it in Weft ends with EBADF.
 WEFT_API int close(int descriptor) {
-  note(descriptor, guess::socket);
-  const bool in_runtime =
-      self != nullptr && !weft::door::is_in_program(); // a handler, perhaps amid a wait for it
-  if (in_runtime || is_child_of_vfork())
-    return libc.close(descriptor);
-  act_on_requests();
-  const not_by_libc here; // which would unwind the runtime
-  const int before = errno;
-  std::error_code error;
-  weft::io::close(descriptor, error);
-  errno = error ? error.value() : before;
-  return error ? -1 : 0;
+  return close_for_all(descriptor);
+}
+
+WEFT_API int __close(int descriptor) {
+  return close_for_all(descriptor);
 }
 
 } // extern "C"

@@ -112,6 +112,17 @@ namespace weft::pthreads {
   X(accept, int, (int, sockaddr*, socklen_t*))                                                               \
   X(accept4, int, (int, sockaddr*, socklen_t*, int))                                                         \
   X(connect, int, (int, const sockaddr*, socklen_t))                                                         \
+  X(socket, int, (int, int, int))                                                                            \
+  X(socketpair, int, (int, int, int, int*))                                                                  \
+  X(pipe, int, (int*))                                                                                       \
+  X(pipe2, int, (int*, int))                                                                                 \
+  X(eventfd, int, (unsigned, int))                                                                           \
+  X(setsockopt, int, (int, int, int, const void*, socklen_t))                                                \
+  X(fdopen, FILE*, (int, const char*))                                                                       \
+  X(dup2, int, (int, int))                                                                                   \
+  X(dup3, int, (int, int, int))                                                                              \
+  X(close_range, int, (unsigned, unsigned, int))                                                             \
+  X(closefrom, void, (int))                                                                                  \
   X(close, int, (int))                                                                                       \
   X(__read_chk, ssize_t, (int, void*, std::size_t, std::size_t))                                             \
   X(__recv_chk, ssize_t, (int, void*, std::size_t, std::size_t, int))                                        \

@@ -42,11 +42,12 @@ int milliseconds_until(door::deadline end) noexcept {
 template <class Look>
 int look_until_ready(int descriptor, short events, door::deadline end, Look look) {
   act_on_requests();
+  descriptor_wait wait(descriptor, events);
   for (;;) {
     const int found = look(0);
     if (found != 0 || door::passed(end))
       return found;
-    switch (wait_for(descriptor, events, end)) { // SWITCH: may resume on another worker
+    switch (wait.wait(end)) { // SWITCH: may resume on another worker
     case wait_end::ready:
     case wait_end::closed: // the look tells
       break;

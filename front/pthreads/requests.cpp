@@ -119,7 +119,7 @@ void exit_here() {
   if (self == nullptr || self->exits)
     return false;
   thread& t = *self;
-  if (t.waits_at.load_relaxed() != nullptr || t.waits_for_descriptor)
+  if (t.waits_at.load_relaxed() != nullptr || t.waits_for_descriptor.load_relaxed() >= 0)
     return false; // `call_off` ends that wait: it acts then, and tells its caller
   const errno_kept as_it_was;
   const bool handled = run_handlers_within_library(t, __builtin_frame_address(0));

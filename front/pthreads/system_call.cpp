@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // syscall(SYS_futex, ...) of libraries that wait so (libstdc++, glib, TBB, the JVM): private words wait here.
-// And ids of threads. All else is the kernel's.
+// And ids of threads. All else is the kernel's; what closes descriptors is seen.
+#include "front/pthreads/known_descriptors.hpp"
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/thread.hpp"
 #include "front/pthreads/thread_ids.hpp"
@@ -105,6 +106,17 @@ long futex(const futex_call& c) noexcept {
   }
 }
 
+// Calls that close a number.
+void see_closing(long number, const long (&a)[6]) noexcept {
+  if (number == SYS_close) {
+    watch_no_more(static_cast<int>(a[0]));
+  } else if (number == SYS_dup2 || number == SYS_dup3) {
+    watch_no_more(static_cast<int>(a[1]));
+  } else if (number == SYS_close_range) {
+    watch_no_more(static_cast<unsigned>(a[0]), static_cast<unsigned>(a[1]));
+  }
+}
+
 } // namespace
 } // namespace weft::pthreads
 
@@ -125,6 +137,7 @@ extern "C" WEFT_API long syscall(long number, ...) noexcept {
     if (is_ours(c))
       return futex(c);
   }
+  see_closing(number, a);
   if (number == SYS_gettid && self != nullptr)
     return own_id();
   if (number == SYS_set_tid_address && self != nullptr) {

@@ -3,6 +3,7 @@
 #include "front/pthreads/thread.hpp"
 #include "front/pthreads/exported.hpp"
 
+#include "front/pthreads/descriptor_wait.hpp"
 #include "front/pthreads/engine.hpp"
 #include "front/pthreads/leaving_library.hpp"
 #include "front/pthreads/libc.hpp"
@@ -62,6 +63,7 @@ void end_life(thread& t) {
     word->store_release(0); // for who waits by futex(2), here or in the kernel
     door::futex_wake_anywhere(word, 1);
   }
+  pass_on_what_woke(t); // a cancellation leaves frames as they are
   bool has_signals = false;
   {
     const door::runtime_section in;

@@ -69,9 +69,10 @@ class thread : public door::object<kind> {
   // the process' may come. Under `lock` (signal_queue.hpp).
   queued_signal *first_queued = nullptr, *last_queued = nullptr;
   bool takes_signals = true;
-  // Of its wait for a descriptor (descriptor_wait.cpp); under `lock`.
-  bool waits_for_descriptor = false;
-  std::stop_source descriptor_wait{std::nostopstate};
+  // The descriptor that it waits for; -1: none. And its connect(2), under `lock` (descriptor_wait.cpp).
+  door::atomic<int> waits_for_descriptor{-1};
+  std::stop_source* connects = nullptr;
+  int woken_for = -1; // the descriptor whose event has ended its wait, until it has tried; its own
 
   // --- its own ---
   bool cancel_enabled = true;
