@@ -125,6 +125,27 @@ inline std::string read_exactly(int descriptor, std::size_t bytes) {
   return text;
 }
 
+/// What comes at once for fifty threads that wait for one socket is read by all of them, by `read(socket,
+/// to)` of a byte.
+template <class Read>
+void one_event_for_many(Read read) {
+  pair ends(make_sockets());
+  std::atomic<int> sum{0};
+  std::vector<thread> readers;
+  for (int i = 0; i < 50; ++i) {
+    readers.emplace_back([&] {
+      char text[1];
+      ASSERT_EQ(read(ends[0], text), 1);
+      sum += text[0];
+    });
+  }
+  this_thread::sleep_for(2ms); // most wait by now
+  io::write_all(ends[1], std::string(50, '\1').data(), 50, never);
+  for (thread& t : readers)
+    t.join();
+  EXPECT_EQ(sum, 50);
+}
+
 /// The error with which a call fails; none if it does not.
 template <class F>
 std::error_code error_of(F call) {

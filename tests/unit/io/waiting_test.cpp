@@ -72,21 +72,8 @@ TEST_P(waiting, no_byte_is_lost_to_a_limit) {
 }
 
 TEST_P(waiting, many_readers_of_one_socket) {
-  pair ends(make_sockets());
-  std::atomic<int> sum{0};
-  std::vector<thread> readers;
-  for (int i = 0; i < 50; ++i) {
-    readers.emplace_back([&] {
-      char text[1];
-      ASSERT_EQ(io::read(ends[0], text, 1, never), 1U);
-      sum += text[0];
-    });
-  }
-  this_thread::sleep_for(2ms); // most wait by now
-  io::write_all(ends[1], std::string(50, '\1').data(), 50, never);
-  for (thread& t : readers)
-    t.join();
-  EXPECT_EQ(sum, 50);
+  one_event_for_many(
+      [](int socket, char* text) { return static_cast<int>(io::read(socket, text, 1, never)); });
 }
 
 TEST_P(waiting, readers_and_a_writer_at_once) {
