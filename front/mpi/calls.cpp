@@ -7,19 +7,26 @@ using namespace weft::mpi;
 
 #define WEFT_MPI_OPEN(...) __VA_ARGS__ // arguments in brackets, without them
 
-#define WEFT_MPI_BY_TWIN(call, blocking, twin, parameters, arguments, ...)                                   \
+#define WEFT_MPI_BY_TWIN(call, blocking, twin, parameters, arguments)                                        \
   WEFT_API int call parameters {                                                                             \
     if (goes_past_layer())                                                                                   \
       return blocking arguments;                                                                             \
-    return by_twin({#call __VA_OPT__(, ) __VA_ARGS__}, comm, MPI_STATUS_IGNORE,                              \
+    return by_twin({#call}, comm, MPI_STATUS_IGNORE,                                                         \
                    [=](MPI_Request* request) { return twin(WEFT_MPI_OPEN arguments, request); });            \
+  }
+#define WEFT_MPI_SEND(call, blocking, twin, parameters, arguments)                                           \
+  WEFT_API int call parameters {                                                                             \
+    if (goes_past_layer())                                                                                   \
+      return blocking arguments;                                                                             \
+    return message_by_twin({#call, wait_name::way::to, to, tag}, comm, t, MPI_STATUS_IGNORE,                 \
+                           [=](MPI_Request* request) { return twin(WEFT_MPI_OPEN arguments, request); });    \
   }
 #define WEFT_MPI_RECEIVE(call, blocking, twin, parameters, arguments)                                        \
   WEFT_API int call parameters {                                                                             \
     if (goes_past_layer())                                                                                   \
       return blocking(WEFT_MPI_OPEN arguments, status);                                                      \
-    return by_twin({#call, wait_name::way::from, shown_peer(from), shown_tag(tag)}, comm, status,            \
-                   [=](MPI_Request* request) { return twin(WEFT_MPI_OPEN arguments, request); });            \
+    return message_by_twin({#call, wait_name::way::from, shown_peer(from), shown_tag(tag)}, comm, t, status, \
+                           [=](MPI_Request* request) { return twin(WEFT_MPI_OPEN arguments, request); });    \
   }
 #define WEFT_MPI_ELSEWHERE(call, blocking, parameters, arguments)                                            \
   WEFT_API int call parameters {                                                                             \
@@ -41,7 +48,7 @@ extern "C" {
 #define TWIN(name, twin, parameters, arguments)                                                              \
   WEFT_MPI_BY_TWIN(MPI_##name, PMPI_##name, PMPI_##twin, parameters, arguments)
 #define TWIN_TO(name, twin, parameters, arguments)                                                           \
-  WEFT_MPI_BY_TWIN(MPI_##name, PMPI_##name, PMPI_##twin, parameters, arguments, wait_name::way::to, to, tag)
+  WEFT_MPI_SEND(MPI_##name, PMPI_##name, PMPI_##twin, parameters, arguments)
 #define TWIN_FROM(name, twin, parameters, arguments)                                                         \
   WEFT_MPI_RECEIVE(MPI_##name, PMPI_##name, PMPI_##twin, parameters, arguments)
 #define ELSEWHERE(name, parameters, arguments)                                                               \
@@ -62,8 +69,7 @@ extern "C" {
 #define TWIN(name, twin, parameters, arguments)                                                              \
   WEFT_MPI_BY_TWIN(MPI_##name##_c, PMPI_##name##_c, PMPI_##twin##_c, parameters, arguments)
 #define TWIN_TO(name, twin, parameters, arguments)                                                           \
-  WEFT_MPI_BY_TWIN(MPI_##name##_c, PMPI_##name##_c, PMPI_##twin##_c, parameters, arguments,                  \
-                   wait_name::way::to, to, tag)
+  WEFT_MPI_SEND(MPI_##name##_c, PMPI_##name##_c, PMPI_##twin##_c, parameters, arguments)
 #define TWIN_FROM(name, twin, parameters, arguments)                                                         \
   WEFT_MPI_RECEIVE(MPI_##name##_c, PMPI_##name##_c, PMPI_##twin##_c, parameters, arguments)
 #define ELSEWHERE(name, parameters, arguments)                                                               \

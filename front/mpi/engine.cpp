@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "front/mpi/engine.hpp"
 
-#include "front/mpi/process.hpp"
 #include "weft/door/process.hpp"
 
 namespace weft::mpi {
@@ -13,18 +12,10 @@ weft::mutex& turns() noexcept {
 
 } // namespace
 
-bool engine_is_shared() noexcept {
-  return granted_level() == MPI_THREAD_MULTIPLE;
-}
-
-engine_section::engine_section() : turns_(engine_is_shared() ? nullptr : &turns()) {
-  if (turns_ != nullptr)
-    turns_->lock(); // SWITCH: may resume on another worker
-}
-
-engine_section::~engine_section() {
-  if (turns_ != nullptr)
-    turns_->unlock();
+weft::mutex& engine_section::take_turn() {
+  weft::mutex& all = turns();
+  all.lock(); // SWITCH: may resume on another worker
+  return all;
 }
 
 engine_attempt::engine_attempt()

@@ -18,12 +18,14 @@
 #include <exception>
 
 namespace weft::mpi {
+
+constinit detail::settled detail::of_process;
+
 namespace {
 
-bool on = false;
+bool& on = detail::of_process.is_on;
 int asked_level = MPI_THREAD_SINGLE; // what the program is told of
-door::atomic<int> level{MPI_THREAD_SINGLE};
-const void* first_caller = nullptr; // the unit that has called MPI_Init; null: a kernel thread
+const void* first_caller = nullptr;  // the unit that has called MPI_Init; null: a kernel thread
 
 bool says_no(const char* variable) noexcept {
   const char* const value = std::getenv(variable);
@@ -56,6 +58,22 @@ void make_main_a_thread() noexcept {
   }
 }
 
+// The request of sends that are complete at once, if the engine has one for all of them: two that live at a
+// time are the same. They are kept, so that none of another send's is called so. MPICH 3 counts its users.
+void find_complete_send() noexcept {
+#if !defined(MPICH_NUMVERSION) || MPICH_NUMVERSION >= 40000000
+  MPI_Request two[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  for (MPI_Request& r : two)
+    PMPI_Isend(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &r);
+  if (two[0] == two[1]) {
+    detail::of_process.has_complete_send = two[0] != MPI_REQUEST_NULL;
+    detail::of_process.complete_send = two[0];
+  } else {
+    PMPI_Waitall(2, two, MPI_STATUSES_IGNORE);
+  }
+#endif
+}
+
 int begin(int* count, char*** words, int asked, int* provided) {
   on = !says_no("WEFT_MPI");
   if (on)
@@ -68,12 +86,13 @@ int begin(int* count, char*** words, int asked, int* provided) {
     door::warn("MPI: the library grants no calls from several kernel threads: Weft's layer is off");
     on = false;
   }
-  level.store_release(granted);
+  detail::of_process.level.store_release(granted);
   asked_level = std::min(asked, granted);
   first_caller = calling_unit();
   if (provided != nullptr)
     *provided = on ? asked_level : granted;
   if (on) {
+    find_complete_send();
     guard_error_handlers();
     find_ranks_without_layer();
   }
@@ -140,14 +159,6 @@ class marks {
 };
 
 } // namespace
-
-bool is_on() noexcept {
-  return on;
-}
-
-int granted_level() noexcept {
-  return level.load_acquire();
-}
 
 void find_ranks_without_layer() {
   if (says_no("WEFT_MPI_MARK"))

@@ -4,9 +4,6 @@
 
 namespace weft::mpi {
 
-/// What the engine has granted to this layer: MPI_THREAD_SINGLE until it has begun. *Contexts*: all.
-[[nodiscard]] int granted_level() noexcept;
-
 /// Stands in for the handlers of MPI_COMM_WORLD and MPI_COMM_SELF (errors.cpp).
 void guard_error_handlers();
 

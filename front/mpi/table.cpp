@@ -27,16 +27,22 @@ __thread bool in_look __attribute__((tls_model("initial-exec"))) = false;
 class table {
  public:
   void enter(entry* first, entry* last) noexcept {
-    moved_at_.store_relaxed(door::now()); // relaxed: a hint
-    entry* head = inbox_.load_relaxed();  // relaxed: a guess
+    has_moved_.store_relaxed(true);      // relaxed: a hint
+    entry* head = inbox_.load_relaxed(); // relaxed: a guess
     do {
       last->next = head;
     } while (!inbox_.cas_weak_release(head, first)); // pairs with the exchange in take_inbox()
   }
   void expect(std::size_t more) noexcept { waiting_.fetch_add_relaxed(more); } // relaxed: a number
   [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.load_relaxed(); }
-  [[nodiscard]] std::int64_t patience() const noexcept {
-    return patience_after(door::now() - moved_at_.load_relaxed()); // relaxed: a hint
+  // Who is about to sleep asks, and reads the clock for all who have come and gone: they do not.
+  [[nodiscard]] std::int64_t patience() noexcept {
+    const std::int64_t now = door::now();
+    if (has_moved_.load_relaxed()) { // relaxed, here and below: hints
+      has_moved_.store_relaxed(false);
+      moved_at_.store_relaxed(now);
+    }
+    return patience_after(now - moved_at_.load_relaxed());
   }
 
   int look() noexcept {
@@ -48,8 +54,10 @@ class table {
       take_inbox();
       with_room([&] { through = test_requests() + ask_questions(); });
       in_look = before;
-      if (through != 0)
-        moved_at_.store_relaxed(door::now()); // relaxed: a hint
+      if (through != 0) {
+        waiting_.fetch_sub_relaxed(static_cast<std::size_t>(through)); // relaxed: a number
+        has_moved_.store_relaxed(true);                                // relaxed: a hint
+      }
     }
     looks_.store_release(0); // pairs with the exchange above
     return through;
@@ -92,10 +100,9 @@ class table {
 
   // GONE: e
   void tell(entry& e) noexcept {
-    waiting_.fetch_sub_relaxed(1);
     joint& j = *e.of;
-    if (j.left.fetch_sub_acq_rel(1) == 1) // what was written to the entries is seen by who waits
-      j.place.notify();                   // GONE: j
+    if (--j.left == 0)
+      j.place.notify(); // GONE: j. What was written to the entries is seen by who waits
   }
 
   int test_requests() noexcept {
@@ -158,7 +165,8 @@ class table {
 
   door::atomic<entry*> inbox_{nullptr};
   door::atomic<std::size_t> waiting_{0};
-  door::atomic<std::int64_t> moved_at_{0}; // when a wait began or ended at last
+  door::atomic<bool> has_moved_{false};    // a wait has begun or ended since
+  door::atomic<std::int64_t> moved_at_{0}; // this time, or somewhat before
   door::atomic<std::uint32_t> looks_{0};   // whoever has set it owns what is below
   entry* arrived_ = nullptr;               // taken from the inbox, not yet in the lists
   std::vector<MPI_Request> requests_;
@@ -172,27 +180,47 @@ table& of_process() noexcept {
   return door::immortal<table>();
 }
 
+// The group that was served last, where its address leads: most waits are of one of few groups, and need no
+// lock to find that it is served.
+door::atomic<worker_group*>& served_lately(const worker_group& g) noexcept {
+  constexpr std::size_t places = 16, between_groups = 256;
+  static door::atomic<worker_group*> lately[places];
+  return lately[reinterpret_cast<std::uintptr_t>(&g) / between_groups % places];
+}
+
 class progress final : public weft::event_source {
  public:
+  explicit progress(worker_group& of) noexcept : of_(&of) {}
+  // The group ends, and another may be where it was.
+  ~progress() override {
+    worker_group* expected = of_;
+    served_lately(*of_).cas_strong_acq_rel(expected, nullptr);
+  }
   int poll() override { return of_process().look(); }
   [[nodiscard]] std::chrono::nanoseconds patience() const override {
     return of_process().waiting() != 0 ? std::chrono::nanoseconds(of_process().patience())
                                        : std::chrono::nanoseconds::max();
   }
+
+ private:
+  worker_group* const of_;
 };
 
 // Has the workers of that group look. A group that has ended has let go of its source.
 void serve(worker_group& g) {
+  if (served_lately(g).load_acquire() == &g)
+    return;
   static std::mutex lock;
   static std::vector<std::pair<worker_group*, std::weak_ptr<progress>>> served;
   const std::scoped_lock held(lock);
   std::erase_if(served, [](const auto& s) { return s.second.expired(); });
-  if (std::ranges::any_of(served, [&g](const auto& s) { return s.first == &g; }))
-    return;
-  served.reserve(served.size() + 1);
-  auto source = std::make_shared<progress>();
-  g.add_event_source(source);
-  served.emplace_back(&g, source);
+  if (std::ranges::none_of(served, [&g](const auto& s) { return s.first == &g; })) {
+    served.reserve(served.size() + 1);
+    auto source = std::make_shared<progress>(g);
+    g.add_event_source(source);
+    served.emplace_back(&g, source);
+  }
+  served_lately(g).store_release(&g); // by one of its threads: it lives
 }
 
 } // namespace
@@ -205,7 +233,7 @@ void wait_in_table(joint& j, entry* entries, std::size_t count, const door::mess
   table& t = of_process();
   worker_group& g = door::group_here();
   serve(g);
-  j.left.store_relaxed(static_cast<int>(count)); // relaxed: published with the entries
+  j.left = count; // published with the entries
   for (std::size_t i = 0; i < count; ++i) {
     entries[i].of = &j;
     entries[i].next = i + 1 < count ? &entries[i + 1] : nullptr;

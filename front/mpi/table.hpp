@@ -5,7 +5,6 @@
 #pragma once
 
 #include "front/mpi/engine.hpp"
-#include "weft/door/atomic.hpp"
 #include "weft/door/waiting.hpp"
 #include "weft/suspended_thread.hpp"
 
@@ -16,7 +15,7 @@ namespace weft::mpi {
 /// What a thread waits for: several things perhaps. *Ownership*: its frame, until it goes on.
 struct joint {
   weft::suspended_thread place;
-  door::atomic<int> left{0};
+  std::size_t left = 0; // the thread's until it waits, then whoever looks has it
 };
 
 /// A request, or a question that is asked at each look. *Ownership*: the table from enter() until its joint

@@ -18,12 +18,27 @@ int by_twin(const wait_name& shown, MPI_Comm comm, MPI_Status* status, Issue iss
       const engine_section in;
       code = issue(&request);
     }
-    // Most messages that are sent are copied at once: to be suspended for them costs more than a test.
-    const bool may_be_served = comm != MPI_COMM_NULL && shown.where != wait_name::way::to;
     if (code == MPI_SUCCESS)
-      is_over = is_over_at_once(request, status, may_be_served, code);
+      is_over = !is_served_by_looks(request, comm, shown) && is_over_at_once(request, status, code);
   });
   return is_over ? code : wait_longer(request, status, comm, shown); // SWITCH: may resume on another worker
+}
+
+/// The same for a send or a receive of elements of `type`.
+template <class Issue>
+int message_by_twin(const wait_name& shown, MPI_Comm comm, MPI_Datatype type, MPI_Status* status,
+                    Issue issue) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  int code = MPI_SUCCESS;
+  with_room(
+      [&] {
+        const engine_section in;
+        code = issue(&request);
+      },
+      room_for_message(type));
+  if (code != MPI_SUCCESS || (shown.where == wait_name::way::to && is_complete_send(request)))
+    return code;
+  return wait_for(request, status, comm, shown); // SWITCH: may resume on another worker
 }
 
 } // namespace weft::mpi

@@ -88,7 +88,15 @@ int raise(MPI_Comm comm, int code) {
   return code;
 }
 
-bool is_over_at_once(MPI_Request& request, MPI_Status* status, bool may_be_served, int& code) {
+// A request of the program's may be inactive, which a look does not see. And most messages that are sent are
+// copied at once: to be suspended for them costs more than a test.
+bool is_served_by_looks(MPI_Request request, MPI_Comm comm, const wait_name& shown) noexcept {
+  const bool is_programs = comm == MPI_COMM_NULL, is_sent = shown.where == wait_name::way::to;
+  return !is_programs && !is_sent && request != MPI_REQUEST_NULL && !table_is_empty() && can_be_suspended() &&
+         door::others_are_ready_here();
+}
+
+bool is_over_at_once(MPI_Request& request, MPI_Status* status, int& code) {
   const auto test = [&](int& flag) { return PMPI_Test(&request, &flag, status); };
   if (!can_be_suspended()) {
     if (!engine_is_shared()) {
@@ -99,9 +107,7 @@ bool is_over_at_once(MPI_Request& request, MPI_Status* status, bool may_be_serve
     }
     return true;
   }
-  const bool is_served =
-      may_be_served && request != MPI_REQUEST_NULL && !table_is_empty() && door::others_are_ready_here();
-  return !is_served && is_over_in_place(test, code);
+  return is_over_in_place(test, code);
 }
 
 int wait_longer(MPI_Request& request, MPI_Status* status, MPI_Comm comm, const wait_name& shown) {
@@ -117,9 +123,8 @@ int wait_longer(MPI_Request& request, MPI_Status* status, MPI_Comm comm, const w
 int wait_for(MPI_Request& request, MPI_Status* status, MPI_Comm comm, const wait_name& shown) {
   int code = MPI_SUCCESS;
   bool is_over = false;
-  // A request of the program's may be inactive, which a look does not see.
-  const bool is_programs = comm == MPI_COMM_NULL;
-  with_room([&] { is_over = is_over_at_once(request, status, !is_programs, code); });
+  if (!is_served_by_looks(request, comm, shown))
+    with_room([&] { is_over = is_over_at_once(request, status, code); });
   return is_over ? code : wait_longer(request, status, comm, shown); // SWITCH: may resume on another worker
 }
 

@@ -25,10 +25,11 @@ using wait_name = door::message_wait;
 /// error that was found in the table; MPI_COMM_NULL: that of MPI_COMM_WORLD. *Contexts*: thread, foreign
 /// kernel thread. *Switches*: may. Returns an MPI code, as all of these.
 int wait_for(MPI_Request& request, MPI_Status* status, MPI_Comm comm, const wait_name& shown);
-/// The two halves of it. First with_room(), as long as waiting in place is worth while: true: it is over,
-/// with `code`. `may_be_served`: where many wait, one look for all of them may serve the caller too, and it
-/// is not tested by itself.
-bool is_over_at_once(MPI_Request& request, MPI_Status* status, bool may_be_served, int& code);
+/// The parts of it. Whether others wait in the table, and a look for all of them will serve the caller too,
+/// so that it is not tested by itself.
+[[nodiscard]] bool is_served_by_looks(MPI_Request request, MPI_Comm comm, const wait_name& shown) noexcept;
+/// If not: with_room(), as long as waiting in place is worth while. True: it is over, with `code`.
+bool is_over_at_once(MPI_Request& request, MPI_Status* status, int& code);
 /// Then suspended, on no more than the thread's own stack.
 int wait_longer(MPI_Request& request, MPI_Status* status, MPI_Comm comm, const wait_name& shown);
 
