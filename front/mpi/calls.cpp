@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The calls of the two lists. By their twins where they have one: who calls issues it, so that messages keep
-// the order of the program's calls. Others block a spare kernel thread.
+// the order of the program's calls. Others block a spare kernel thread. The twins themselves, and others that
+// do not wait, are what they are in the engine, with room for it.
 #include "front/mpi/translate.hpp"
 
 using namespace weft::mpi;
@@ -22,12 +23,21 @@ using namespace weft::mpi;
                            [=](MPI_Request* request) { return twin(WEFT_MPI_OPEN arguments, request); });    \
   }
 #define WEFT_MPI_RECEIVE(call, blocking, twin, parameters, arguments)                                        \
-  WEFT_API int call parameters {                                                                             \
+  WEFT_API int call(WEFT_MPI_OPEN parameters, MPI_Status* status) {                                          \
     if (goes_past_layer())                                                                                   \
       return blocking(WEFT_MPI_OPEN arguments, status);                                                      \
     return message_by_twin({#call, wait_name::way::from, shown_peer(from), shown_tag(tag)}, comm, t, status, \
                            [=](MPI_Request* request) { return twin(WEFT_MPI_OPEN arguments, request); });    \
   }
+#define WEFT_MPI_ROOMY(call, engines, parameters, arguments, least)                                          \
+  WEFT_API int call parameters {                                                                             \
+    if (goes_past_layer())                                                                                   \
+      return engines arguments;                                                                              \
+    return call_engine([=] { return engines arguments; }, least);                                            \
+  }
+#define WEFT_MPI_TWIN_ITSELF(call, engines, parameters, arguments, least)                                    \
+  WEFT_MPI_ROOMY(call, engines, (WEFT_MPI_OPEN parameters, MPI_Request * request),                           \
+                 (WEFT_MPI_OPEN arguments, request), least)
 #define WEFT_MPI_ELSEWHERE(call, blocking, parameters, arguments)                                            \
   WEFT_API int call parameters {                                                                             \
     if (goes_past_layer())                                                                                   \
@@ -46,11 +56,16 @@ using namespace weft::mpi;
 extern "C" {
 
 #define TWIN(name, twin, parameters, arguments)                                                              \
-  WEFT_MPI_BY_TWIN(MPI_##name, PMPI_##name, PMPI_##twin, parameters, arguments)
+  WEFT_MPI_BY_TWIN(MPI_##name, PMPI_##name, PMPI_##twin, parameters, arguments)                              \
+  WEFT_MPI_TWIN_ITSELF(MPI_##twin, PMPI_##twin, parameters, arguments, room)
 #define TWIN_TO(name, twin, parameters, arguments)                                                           \
-  WEFT_MPI_SEND(MPI_##name, PMPI_##name, PMPI_##twin, parameters, arguments)
+  WEFT_MPI_SEND(MPI_##name, PMPI_##name, PMPI_##twin, parameters, arguments)                                 \
+  WEFT_MPI_TWIN_ITSELF(MPI_##twin, PMPI_##twin, parameters, arguments, room_for_message(t))
 #define TWIN_FROM(name, twin, parameters, arguments)                                                         \
-  WEFT_MPI_RECEIVE(MPI_##name, PMPI_##name, PMPI_##twin, parameters, arguments)
+  WEFT_MPI_RECEIVE(MPI_##name, PMPI_##name, PMPI_##twin, parameters, arguments)                              \
+  WEFT_MPI_TWIN_ITSELF(MPI_##twin, PMPI_##twin, parameters, arguments, room_for_message(t))
+#define ROOMY(name, parameters, arguments)                                                                   \
+  WEFT_MPI_ROOMY(MPI_##name, PMPI_##name, parameters, arguments, room)
 #define ELSEWHERE(name, parameters, arguments)                                                               \
   WEFT_MPI_ELSEWHERE(MPI_##name, PMPI_##name, parameters, arguments)
 #define COUNT int
@@ -61,17 +76,23 @@ extern "C" {
 #undef TWIN
 #undef TWIN_TO
 #undef TWIN_FROM
+#undef ROOMY
 #undef ELSEWHERE
 #undef COUNT
 #undef PLACE
 
 #if MPI_VERSION >= 4
 #define TWIN(name, twin, parameters, arguments)                                                              \
-  WEFT_MPI_BY_TWIN(MPI_##name##_c, PMPI_##name##_c, PMPI_##twin##_c, parameters, arguments)
+  WEFT_MPI_BY_TWIN(MPI_##name##_c, PMPI_##name##_c, PMPI_##twin##_c, parameters, arguments)                  \
+  WEFT_MPI_TWIN_ITSELF(MPI_##twin##_c, PMPI_##twin##_c, parameters, arguments, room)
 #define TWIN_TO(name, twin, parameters, arguments)                                                           \
-  WEFT_MPI_SEND(MPI_##name##_c, PMPI_##name##_c, PMPI_##twin##_c, parameters, arguments)
+  WEFT_MPI_SEND(MPI_##name##_c, PMPI_##name##_c, PMPI_##twin##_c, parameters, arguments)                     \
+  WEFT_MPI_TWIN_ITSELF(MPI_##twin##_c, PMPI_##twin##_c, parameters, arguments, room_for_message(t))
 #define TWIN_FROM(name, twin, parameters, arguments)                                                         \
-  WEFT_MPI_RECEIVE(MPI_##name##_c, PMPI_##name##_c, PMPI_##twin##_c, parameters, arguments)
+  WEFT_MPI_RECEIVE(MPI_##name##_c, PMPI_##name##_c, PMPI_##twin##_c, parameters, arguments)                  \
+  WEFT_MPI_TWIN_ITSELF(MPI_##twin##_c, PMPI_##twin##_c, parameters, arguments, room_for_message(t))
+#define ROOMY(name, parameters, arguments)                                                                   \
+  WEFT_MPI_ROOMY(MPI_##name##_c, PMPI_##name##_c, parameters, arguments, room)
 #define ELSEWHERE(name, parameters, arguments)                                                               \
   WEFT_MPI_ELSEWHERE(MPI_##name##_c, PMPI_##name##_c, parameters, arguments)
 #define COUNT MPI_Count

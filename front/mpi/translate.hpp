@@ -7,6 +7,19 @@
 
 namespace weft::mpi {
 
+/// A call that does not wait, and what it says.
+template <class Call>
+int call_engine(Call call, std::size_t least = room) {
+  int code = MPI_SUCCESS;
+  with_room(
+      [&] {
+        const engine_section in;
+        code = call();
+      },
+      least);
+  return code;
+}
+
 /// `issue(request)` begins the twin.
 template <class Issue>
 int by_twin(const wait_name& shown, MPI_Comm comm, MPI_Status* status, Issue issue) {
@@ -29,13 +42,7 @@ template <class Issue>
 int message_by_twin(const wait_name& shown, MPI_Comm comm, MPI_Datatype type, MPI_Status* status,
                     Issue issue) {
   MPI_Request request = MPI_REQUEST_NULL;
-  int code = MPI_SUCCESS;
-  with_room(
-      [&] {
-        const engine_section in;
-        code = issue(&request);
-      },
-      room_for_message(type));
+  const int code = call_engine([&] { return issue(&request); }, room_for_message(type));
   if (code != MPI_SUCCESS || (shown.where == wait_name::way::to && is_complete_send(request)))
     return code;
   return wait_for(request, status, comm, shown); // SWITCH: may resume on another worker

@@ -266,6 +266,75 @@ void both_ways() {
   });
 }
 
+// What is not contiguous: MPICH packs it with a frame of 128 KiB, more than threads of the default size have.
+// Calls that do not block pack too.
+void gaps() {
+  const int other = 1 - rank;
+  static constexpr int count = 500;
+  MPI_Datatype each_second = MPI_DATATYPE_NULL;
+  OK(MPI_Type_vector(count, 1, 2, MPI_INT, &each_second));
+  OK(MPI_Type_commit(&each_second));
+  std::vector<MPI_Comm> comms;
+  for (int i = 0; i < 16; ++i)
+    comms.push_back(dup_world());
+  in_threads(16, [&](int i) {
+    const MPI_Comm mine = comms[static_cast<std::size_t>(i)];
+    std::vector<int> sent(2 * count), got(2 * count), packed(count);
+    const auto holds = [&got](int value) {
+      for (int k = 0; k < 2 * count; ++k) {
+        if (got[static_cast<std::size_t>(k)] != (k % 2 == 0 ? value + k : -1))
+          return false;
+      }
+      return true;
+    };
+    for (int way = 0; way < 8; ++way) {
+      const int value = 10'000 * (i + way);
+      std::iota(sent.begin(), sent.end(), value);
+      got.assign(got.size(), -1);
+      MPI_Request r[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+      int place = 0;
+      if (way == 0) {
+        OK(MPI_Irecv(got.data(), 1, each_second, other, 0, mine, &r[0]));
+        OK(MPI_Isend(sent.data(), 1, each_second, other, 0, mine, &r[1]));
+      } else if (way == 1) {
+        OK(MPI_Irecv(got.data(), 1, each_second, other, 0, mine, &r[0]));
+        OK(MPI_Ssend(sent.data(), 1, each_second, other, 0, mine));
+      } else if (way == 2) {
+        OK(MPI_Isend(sent.data(), 1, each_second, other, 0, mine, &r[0]));
+        OK(MPI_Recv(got.data(), 1, each_second, other, 0, mine, MPI_STATUS_IGNORE));
+      } else if (way == 3) {
+        OK(MPI_Sendrecv(sent.data(), 1, each_second, other, 0, got.data(), 1, each_second, other, 0, mine,
+                        MPI_STATUS_IGNORE));
+      } else if (way == 4) {
+        OK(MPI_Recv_init(got.data(), 1, each_second, other, 0, mine, &r[0]));
+        OK(MPI_Send_init(sent.data(), 1, each_second, other, 0, mine, &r[1]));
+        OK(MPI_Start(&r[1]));
+        OK(MPI_Startall(1, r));
+      } else if (way == 5) {
+        OK(MPI_Ibcast(rank == 0 ? sent.data() : got.data(), 1, each_second, 0, mine, &r[0]));
+      } else if (way == 6) {
+        OK(MPI_Pack(sent.data(), 1, each_second, packed.data(), 4 * count, &place, mine));
+        OK(MPI_Isend(packed.data(), place, MPI_PACKED, other, 0, mine, &r[0]));
+        OK(MPI_Irecv(got.data(), 1, each_second, other, 0, mine, &r[1]));
+      } else {
+        OK(MPI_Isend(sent.data(), 1, each_second, other, 0, mine, &r[0]));
+        MPI_Message message = MPI_MESSAGE_NULL;
+        OK(MPI_Mprobe(other, 0, mine, &message, MPI_STATUS_IGNORE));
+        OK(MPI_Imrecv(got.data(), 1, each_second, &message, &r[1]));
+      }
+      OK(MPI_Waitall(2, r, MPI_STATUSES_IGNORE));
+      CHECK(holds(value) || (way == 5 && rank == 0));
+      for (MPI_Request& each : r) {
+        if (each != MPI_REQUEST_NULL)
+          OK(MPI_Request_free(&each));
+      }
+    }
+  });
+  for (MPI_Comm& c : comms)
+    OK(MPI_Comm_free(&c));
+  OK(MPI_Type_free(&each_second));
+}
+
 std::atomic<int> handler_calls{0};
 void handle(MPI_Comm*, int*, ...) {
   ++handler_calls;
@@ -409,6 +478,7 @@ constexpr named cases[] = {{"self", self},
                            {"probes", probes},
                            {"persistent", persistent},
                            {"both_ways", both_ways},
+                           {"gaps", gaps},
                            {"errors", errors},
                            {"communicators", communicators},
                            {"intercommunicators", intercommunicators},
