@@ -4,7 +4,7 @@ themselves; if there are none, of the one that others disturbed least, and it is
 
 import report
 import svg
-from applications_suite import BUFFERS, PAPER_XSBENCH, QUIET, TECHNIQUES, WORKERS
+from applications_suite import BUFFERS, CHARM_LEANMD, PAPER_LEANMD, PAPER_XSBENCH, QUIET, TECHNIQUES, WORKERS
 
 COLOURS = {"weft": "#c0392b", "weft-abt": "#d98b1f", "argobots": "#2c6fbb", "serial": "#3a8f4d"}
 
@@ -62,6 +62,49 @@ def _leanmd(data):
     return report.layout(f"Fig. 13b, LeanMD: {same}", lines, (0, 1))
 
 
+def _ratio(a, b):
+    """Of two rows' times, and whether others disturbed one of them; None where a row is missing."""
+    if not a or not b:
+        return None
+    (of_a, disturbed_a), (of_b, disturbed_b) = report.quiet_median(a, QUIET), report.quiet_median(b, QUIET)
+    return of_a / of_b, disturbed_a or disturbed_b
+
+
+def _reached(what, peer, found, most):
+    """A line of the table of what is asked. `found`: (figure, whether others disturbed it), or None."""
+    if found is None:
+        return None
+    figure, disturbed = found
+    return [what, peer, f"{figure:.2f}{'~' if disturbed else ''}", f"{most:.2f}", "yes" if figure <= most else "NO"]
+
+
+def _asked(data):
+    """What the papers say, as bars for this machine. Figures to look at: a busy machine misses them."""
+    one, two = (_rows(data, f"xsbench-large-{workers}") for workers in WORKERS)
+    cells = {workers: _rows(data, f"leanmd-{workers}") for workers in WORKERS}
+    found = []
+    for peer in ("weft", "weft-abt"):
+        own = one.get((peer, "sorted.large"))
+        if own and "x_serial" in own["extras"]:
+            found.append(_reached("XSBench, large, 1 worker, x the plain loop", peer,
+                                  (own["extras"]["x_serial"], report.quiet_median(own, QUIET)[1]), 0.95))
+        found.append(_reached("XSBench, large, 1 worker, x Argobots", peer,
+                              _ratio(own, one.get(("argobots", "sorted.large"))), 1))
+        found.append(_reached("XSBench, large, 2 workers, x 1 worker", peer,
+                              _ratio(two.get((peer, "sorted.large")), own), 1 / 1.9))
+        for workers, rows in cells.items():
+            found.append(_reached(f"LeanMD, workers: {workers}, x Argobots", peer,
+                                  _ratio(rows.get((peer, "cells.7")), rows.get(("argobots", "cells.7"))), 0.95))
+        own = cells[WORKERS[-1]].get((peer, "cells.7"))
+        if own and (own["sizes"]["n"], own["sizes"]["rounds"]) == (300, 20):
+            ms, disturbed = report.quiet_median(own, QUIET)
+            found.append(_reached(f"LeanMD, workers: {WORKERS[-1]}, x Charm++ ({CHARM_LEANMD} s)", peer,
+                                  (ms * 20 / 1000 / CHARM_LEANMD, disturbed), PAPER_LEANMD))
+    lines = [line for line in found if line]
+    head = ["", "peer", "found", "at most", "reached"]
+    return report.layout("what is asked; ~: others disturbed it", [head, *lines], (0, 1)) if lines else None
+
+
 def _mteps(data, workers, peer, form):
     row = _rows(data, f"graph500-{workers}").get((peer, form))
     return row["extras"]["mteps"] if row else None
@@ -96,7 +139,7 @@ def _graph500(data, workers):
 
 
 def tables(data):
-    for text in (*(_xsbench(data, size) for size in ("small", "large")), _leanmd(data),
+    for text in (_asked(data), *(_xsbench(data, size) for size in ("small", "large")), _leanmd(data),
                  *(_graph500(data, workers) for workers in WORKERS)):
         if text:
             print(text + "\n")
