@@ -87,7 +87,7 @@ def _pattern(figures, pattern):
     return report.layout(f"{patterns_suite.PATTERNS[pattern]}; us", lines, ()) if len(lines) > 1 else ""
 
 
-def _tiles(figures):
+def _tiles(data, figures):
     """The least time, and what share of it the best runtime of others takes."""
     found = {name: best for name in _runtimes(figures) if (best := _best(figures, (*openmp_suite.TILES, name)))}
     others = [best[0] for name, best in found.items() if name not in openmp_suite.OURS]
@@ -96,13 +96,15 @@ def _tiles(figures):
     lines = [["", *found], ["ms", *map(_cell, found.values())]]
     if others:
         lines.append(["speed, the best of others 1", *(f"{min(others) / best[0]:.2f}" for best in found.values())])
-    return report.layout("a Cholesky factor of order 4,096 by tasks that call MKL, 8 threads, and 8 in each region of MKL's",
+    by_mkl = any("BENCH_MKL" in row.get("environment", {}) for row in data["results"])
+    return report.layout("a Cholesky factor of order 4,096 by tasks, 8 threads, " +
+                         ("that call MKL, and 8 in each region of MKL's" if by_mkl else "that call OpenBLAS, which opens no regions in them"),
                          lines, (0,))
 
 
 def tables(data):
     figures = _figures(data)
-    for text in (_bars(figures), _tiles(figures)):
+    for text in (_bars(figures), _tiles(data, figures)):
         if text:
             print(text + "\n")
     for pattern in patterns_suite.PATTERNS:

@@ -6,7 +6,8 @@ Computing", and what single constructs cost beside what is asked of Weft. The Ch
 
 A runtime is the folder in front of the search path; the programs check that it is theirs. BENCH_OPENMP_IOMP5
 and BENCH_OPENMP_BOLT name folders in which libomp.so.5 is one of these; `./do bench openmp` installs Intel's. BENCH_MKL is the path of MKL's
-libmkl_rt.so; the same verb installs one."""
+libmkl_rt.so; the same verb installs one. Where there is none OpenBLAS stands in for it, if its library for OpenMP
+is there (BENCH_OPENBLAS, or where Debian has it)."""
 
 import os
 import pathlib
@@ -18,6 +19,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 WEFT = ROOT / "build/release/front/openmp"
 IOMP5 = ROOT / "build/iomp5/openmp"
 MKL = next((ROOT / "build/iomp5/lib").glob("libmkl_rt.so*"), None)
+
+OPENBLAS = next(pathlib.Path("/usr/lib").glob("*-linux-gnu/openblas-openmp/libopenblas.so.0"), None)
 
 # Of a core: what others may use while a program runs, for its times to count.
 QUIET = 0.25
@@ -86,8 +89,15 @@ def _mkl():
     return f"{{repository}}/{path.relative_to(ROOT)}" if path.is_relative_to(ROOT) else str(path)
 
 
+def _openblas():
+    path = os.environ.get("BENCH_OPENBLAS") or OPENBLAS
+    return str(path) if path is not None else None
+
+
 def _environment(workload, runtime):
-    words = {"BENCH_MKL": _mkl()} if workload == "cholesky" else {}
+    words = {}
+    if workload == "cholesky":
+        words = {"BENCH_MKL": _mkl()} if _mkl() is not None else {"BENCH_OPENBLAS": _openblas()}
     if runtime.folder:
         words |= {"LD_LIBRARY_PATH": runtime.folder, "BENCH_OPENMP_FOLDER": runtime.folder}
     return {"*": words} if words else {}
@@ -115,3 +125,5 @@ _POINTS += [point for point in BARS if point not in _POINTS]
 CASES = [_case(*point, runtime) for point in _POINTS for runtime in FOUND]
 if _mkl() is not None:
     CASES += [_case(*TILES, runtime) for runtime in FOUND if runtime.name not in NOT_WITH_MKL]
+elif _openblas() is not None:  # over what answers as libgomp: a second runtime would share the process with others
+    CASES += [_case(*TILES, runtime) for runtime in FOUND if runtime.program == "openmp"]

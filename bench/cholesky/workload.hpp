@@ -3,7 +3,9 @@
 // step, which depends on what it reads, and calls a library of linear algebra that opens a region of its own
 // for it. Between the threads of those regions the library spins. "Lightweight Preemptive User-Level
 // Threads", the Cholesky of its evaluation. The library is Intel's MKL: BENCH_MKL is the path of its
-// libmkl_rt.so.
+// libmkl_rt.so. Or OpenBLAS, made for OpenMP: BENCH_OPENBLAS is the path of its libopenblas.so.0. That one
+// opens no region where it is called from one, so tasks are all that is in parallel then; and it needs the
+// runtime that answers as libgomp, which programs of gcc have.
 //
 // A form is tiles.<policy>: how threads wait. `workers`: the threads of the tasks' team, and of each region
 // in one.
@@ -84,7 +86,9 @@ inline linear_algebra load(recorder& rec, const char* layer, unsigned threads) {
   setenv("MKL_NUM_THREADS", std::to_string(threads).c_str(), 1);
   setenv("MKL_DYNAMIC", "FALSE", 1);
   linear_algebra found;
-  const char* const path = std::getenv("BENCH_MKL");
+  const char* path = std::getenv("BENCH_MKL");
+  if (path == nullptr)
+    path = std::getenv("BENCH_OPENBLAS");
   void* const library = path != nullptr ? dlopen(path, RTLD_NOW | RTLD_GLOBAL) : nullptr;
   if (library != nullptr) {
     const auto find = [library](auto& function, const char* name) {
@@ -97,7 +101,7 @@ inline linear_algebra load(recorder& rec, const char* layer, unsigned threads) {
   }
   rec.check(found.factor != nullptr && found.solve != nullptr && found.square != nullptr &&
                 found.multiply != nullptr,
-            "BENCH_MKL is the path of MKL's libmkl_rt.so");
+            "BENCH_MKL is the path of MKL's libmkl_rt.so, or BENCH_OPENBLAS that of libopenblas.so.0");
   return found;
 }
 
