@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The suite "packing": section 4.2 of "Lightweight Preemptive User-Level Threads" (Shiina et al.), as far as a
-machine with two cores goes: N threads on n active workers or CPUs. packing/model.cpp has the rest."""
+machine with two cores goes: N threads on n active workers or CPUs. packing/model.cpp has the rest. The multigrid also by OpenMP, with
+Weft's runtime of it in place of the compiler's."""
+
+import openmp_suite
 
 # Of a core: what others may use while a program runs, for its times to count.
 QUIET = 0.25
@@ -38,7 +41,18 @@ def _hpgmg(threads):
     }
 
 
+def _hpgmg_by_openmp(threads, runtime):
+    return {
+        **_hpgmg(threads), "name": f"hpgmg-{threads}-{min(threads, 2)}-{runtime.name}",
+        "title": f"multigrid, 128^3, {threads} threads on {min(threads, 2)}, by OpenMP over {runtime.name}",
+        "peers": (runtime.program,), "forms": tuple(f"{way}.{threads}" for way in ("passive", "active")),
+        "environment": {"*": {"LD_LIBRARY_PATH": runtime.folder, "BENCH_OPENMP_FOLDER": runtime.folder}}, "ours": True,
+    }
+
+
 CASES = [
     *(_equal(length, *shape) for length in LENGTHS for shape in SHAPES),
     *(_hpgmg(threads) for threads in HPGMG_THREADS),
+    *(_hpgmg_by_openmp(threads, runtime) for runtime in openmp_suite.FOUND if runtime.name in openmp_suite.OURS
+      for threads in HPGMG_THREADS),
 ]

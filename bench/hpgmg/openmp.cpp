@@ -2,18 +2,15 @@
 // hpgmg with OpenMP: N threads on --workers CPUs, as taskset would put them there. "passive": threads that
 // wait sleep (OMP_WAIT_POLICY); "active": they spin, as is the default of most.
 #include <omp.h>
-#include <unistd.h>
-
-#include <cstdio>
-#include <cstdlib>
 
 #include "bench/hpgmg/workload.hpp"
+#include "bench/peer/openmp.hpp"
 
 namespace bench = weft::bench;
 
 namespace {
 
-struct openmp {
+struct by_openmp {
   template <class F>
   void run(int, unsigned threads, F&& f) {
 #pragma omp parallel num_threads(threads)
@@ -26,16 +23,10 @@ struct openmp {
 int main(int argc, char** argv) {
   bench::recorder rec(argc, argv, bench::hpgmg::defaults(), bench::hpgmg::forms({"passive", "active"}));
   const bench::hpgmg::form wanted(rec);
-  // The runtime has read its environment before main.
-  if (const char* set = std::getenv("OMP_WAIT_POLICY"); set == nullptr || set != wanted.way) {
-    ::setenv("OMP_WAIT_POLICY", wanted.way.c_str(), 1);
-    ::unsetenv("KMP_BLOCKTIME");
-    ::execv("/proc/self/exe", argv);
-    std::perror("execv");
-    return 1;
-  }
+  bench::openmp::wait_with_policy(wanted.way, argv);
+  bench::openmp::check_runtime(rec);
   omp_set_dynamic(0);
   bench::keep_to_cpus(rec.opt().workers);
-  openmp all;
+  by_openmp all;
   return bench::hpgmg::run(rec, all);
 }
