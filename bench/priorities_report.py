@@ -11,10 +11,13 @@ COLOURS = {"weft": "#c0392b", "pthreads": "#555555"}
 DASHES = ("2 3", "9 3 2 3", "7 3", "5 2", "")
 
 
-def _times(data):
+def _rows(data, what="insitu"):
+    return [row for row in data["results"] if row["case"].startswith(f"{what}-") and "process_medians" in row]
+
+
+def _times(data, what="insitu"):
     """(atoms, peer, form) -> (ms a step, disturbed)."""
-    return {(row["sizes"]["n"], row["peer"], row["form"]): report.quiet_median(row, QUIET)
-            for row in data["results"] if row["case"].startswith("insitu-") and "process_medians" in row}
+    return {(row["sizes"]["n"], row["peer"], row["form"]): report.quiet_median(row, QUIET) for row in _rows(data, what)}
 
 
 def _overhead(times, atoms, peer, form):
@@ -25,24 +28,46 @@ def _overhead(times, atoms, peer, form):
     return 100 * (with_it[0] / without[0] - 1), with_it[1] or without[1]
 
 
-def _overheads(data, interval):
-    times = _times(data)
+# What an analysis is, and what its forms are called.
+ANALYSES = {"insitu": ("waves and velocities", ""), "radial": ("radial distribution", ".radial")}
+
+
+def _overheads(data, interval, what):
+    times = _times(data, what)
+    if not times:
+        return None
+    name, middle = ANALYSES[what]
     lines = [["peer", "analysis", *(f"{atoms} atoms" for atoms in SIZES)]]
     for peer, forms in HOW.items():
         alone = [times.get((atoms, peer, "none")) for atoms in SIZES]
         lines.append([peer, "none, ms", *(f"{t[0]:.2f}{'~' if t[1] else ''}" if t else "-" for t in alone)])
         for how in forms:
-            found = [_overhead(times, atoms, peer, f"{how}.{interval}") for atoms in SIZES]
+            found = [_overhead(times, atoms, peer, f"{how}{middle}.{interval}") for atoms in SIZES]
             lines.append([peer, how, *(f"{f[0]:.0f} %{'~' if f[1] else ''}" if f else "-" for f in found)])
     every = "every step" if interval == 1 else "every second step"
-    return report.layout(f"Fig. 9: overhead of an analysis at {every}", lines, (0, 1))
+    return report.layout(f"Fig. 9: overhead of an analysis, {name}, at {every}", lines, (0, 1))
+
+
+def _same_atoms(data):
+    """Whether all runs of so many atoms and steps went the same way, with and without an analysis."""
+    states = {}
+    for row in (*_rows(data, "insitu"), *_rows(data, "radial")):
+        if "state" in row["extras"]:
+            states.setdefault((row["sizes"]["n"], row["sizes"]["rounds"]), set()).add(row["extras"]["state"])
+    lines = [[f"{atoms} atoms, {steps} steps", "the same bits" if len(found) == 1 else "DIFFERENT STATES"]
+             for (atoms, steps), found in states.items()]
+    return report.layout("where the atoms are at the end, whatever runs beside", lines, (0, 1)) if lines else None
 
 
 def tables(data):
     for case in report.cases_of(data):
         print(report.table(data, case) + "\n")
-    for interval in INTERVALS:
-        print(_overheads(data, interval) + "\n")
+    for what in ANALYSES:
+        for interval in INTERVALS:
+            if text := _overheads(data, interval, what):
+                print(text + "\n")
+    if text := _same_atoms(data):
+        print(text + "\n")
 
 
 def plots(data, stem):

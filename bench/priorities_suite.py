@@ -10,6 +10,7 @@ INTERVALS = (1, 2)
 # How analysis threads run, of each peer; the first is what the others are compared with.
 HOW = {"weft": ("plain", "priority", "ticks", "signal_yield", "preemptive"),
        "pthreads": ("plain", "nice", "idle", "fifo")}
+ALL = tuple(dict.fromkeys(how for hows in HOW.values() for how in hows))
 # Of a core: what others may use while a program runs, for its time to count.
 QUIET = 0.5
 
@@ -19,7 +20,16 @@ def _insitu(atoms):
         "name": f"insitu-{atoms}", "workload": "insitu", "title": f"a step of {atoms} atoms, 2 workers",
         "peers": tuple(HOW), "counted": False, "others_below": QUIET, "timeout": 200, "once_above": 60,
         "sizes": {"n": atoms, "rounds": SIZES[atoms], "repeats": 1, "workers": 2},
+        "forms": ("none", *(f"{how}.{interval}" for how in ALL for interval in INTERVALS)),
         "quick": {"rounds": 10} if atoms < 256_000 else None,
+    }
+
+
+def _radial(atoms):
+    return {
+        **_insitu(atoms), "name": f"radial-{atoms}",
+        "title": f"a step of {atoms} atoms, 2 workers, beside their radial distribution",
+        "forms": ("none", *(f"{how}.radial.{interval}" for how in ALL for interval in INTERVALS)),
     }
 
 
@@ -32,6 +42,7 @@ START = {
 CASES = [
     START,
     *(_insitu(atoms) for atoms in SIZES),
+    *(_radial(atoms) for atoms in SIZES),
     {  # for its energy_drift, not its time
         "name": "drift-256000", "workload": "insitu", "title": "1,000 steps of 256,000 atoms", "peers": ("weft",),
         "forms": ("none",), "sizes": {"n": 256_000, "rounds": 1000, "repeats": 1, "workers": 2}, "quick": None,

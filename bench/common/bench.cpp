@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -92,7 +93,7 @@ int recorder::finish() {
     std::printf("%s%.6g", i == 0 ? "" : ", ", samples_[i]);
   std::printf("]");
   for (const auto& [name, value] : extras_)
-    std::printf(", \"%s\": %.6g", name.c_str(), value);
+    std::printf(value == std::floor(value) ? ", \"%s\": %.0f" : ", \"%s\": %.6g", name.c_str(), value);
   std::printf(", \"checked\": %s}\n", right_ ? "true" : "false");
   std::fflush(stdout);
   return right_ ? 0 : 1;

@@ -218,13 +218,103 @@ void analysis::take(const liquid& of) {
   position_.assign(of.positions().begin(), of.positions().end());
   velocity_.assign(of.velocities().begin(), of.velocities().end());
   edge_ = of.edge();
+  if (what_ == kind::distances)
+    sort_into_cells();
   for (result& r : result_)
     r = result{};
 }
 
+long analysis::cell_along(double x) const {
+  return std::min(static_cast<long>(x / edge_ * static_cast<double>(cells_)), cells_ - 1);
+}
+
+void analysis::sort_into_cells() {
+  cells_ = std::max(static_cast<long>(edge_ / furthest), 1L);
+  const auto cell_of = [this](const vec& p) {
+    return static_cast<std::size_t>((cell_along(p.x) * cells_ + cell_along(p.y)) * cells_ + cell_along(p.z));
+  };
+  cell_first_.assign(static_cast<std::size_t>(cells_ * cells_ * cells_) + 1, 0);
+  for (vec& p : position_) {
+    p = {wrapped(p.x, edge_), wrapped(p.y, edge_), wrapped(p.z, edge_)};
+    ++cell_first_[cell_of(p) + 1];
+  }
+  for (std::size_t c = 1; c < cell_first_.size(); ++c)
+    cell_first_[c] += cell_first_[c - 1];
+  std::vector<std::uint32_t> next(cell_first_.begin(), cell_first_.end() - 1);
+  std::vector<vec> sorted(position_.size());
+  for (const vec& p : position_)
+    sorted[next[cell_of(p)]++] = p;
+  position_.swap(sorted);
+}
+
+void analysis::run(unsigned part) {
+  if (what_ == kind::distances)
+    add_distances(part);
+  else
+    add_waves(part);
+}
+
+namespace {
+
+void count_distance(const vec& a, const vec& b, double edge, analysis::counts& into) {
+  const double r2 = square(difference(a, b, edge));
+  if (r2 < analysis::furthest * analysis::furthest)
+    ++into[std::min(static_cast<std::size_t>(std::sqrt(r2) * (analysis::bins / analysis::furthest)),
+                    analysis::bins - 1)];
+}
+
+} // namespace
+
+void analysis::add_distances(unsigned part) {
+  counts& mine = result_[part].distances;
+  const std::size_t parts = result_.size();
+  // With fewer than three cells along an edge, some would be met twice.
+  const long low = cells_ < 3 ? 0 : -1, high = cells_ < 3 ? cells_ - 1 : 1;
+  for (std::size_t c = centres() * part / parts; c < centres() * (part + 1) / parts; ++c) {
+    const std::size_t i = c * sampled;
+    const vec p = position_[i];
+    const long cx = cell_along(p.x), cy = cell_along(p.y), cz = cell_along(p.z);
+    for (long dx = low; dx <= high; ++dx) {
+      for (long dy = low; dy <= high; ++dy) {
+        for (long dz = low; dz <= high; ++dz) {
+          const long other = ((cx + dx + cells_) % cells_ * cells_ + (cy + dy + cells_) % cells_) * cells_ +
+                             (cz + dz + cells_) % cells_;
+          const auto at = static_cast<std::size_t>(other);
+          for (std::size_t j = cell_first_[at]; j < cell_first_[at + 1]; ++j) {
+            if (j != i)
+              count_distance(p, position_[j], edge_, mine);
+          }
+        }
+      }
+    }
+  }
+}
+
+analysis::counts analysis::distances_of_all_pairs() const {
+  counts all{};
+  for (std::size_t i = 0; i < position_.size(); i += sampled) {
+    for (std::size_t j = 0; j < position_.size(); ++j) {
+      if (j != i)
+        count_distance(position_[i], position_[j], edge_, all);
+    }
+  }
+  return all;
+}
+
+std::array<double, analysis::bins> analysis::radial(const counts& distances, std::size_t centres) {
+  std::array<double, bins> found{};
+  for (std::size_t b = 0; b < bins; ++b) {
+    const double from = furthest * static_cast<double>(b) / bins;
+    const double to = furthest * static_cast<double>(b + 1) / bins;
+    const double volume = 4 * M_PI / 3 * (to * to * to - from * from * from);
+    found[b] = static_cast<double>(distances[b]) / (static_cast<double>(centres) * density * volume);
+  }
+  return found;
+}
+
 // The structure factor along the axes, S(k) = |sum of exp(i k r)|^2 / N at multiples of 2 pi / edge, and a
 // histogram of the velocities.
-void analysis::run(unsigned part) {
+void analysis::add_waves(unsigned part) {
   result& mine = result_[part];
   const std::size_t n = position_.size(), parts = result_.size();
   const double unit = 2 * M_PI / edge_;
@@ -254,8 +344,10 @@ analysis::result analysis::total() const {
       all.cosines[w] += r.cosines[w];
       all.sines[w] += r.sines[w];
     }
-    for (std::size_t b = 0; b < bins; ++b)
+    for (std::size_t b = 0; b < bins; ++b) {
       all.histogram[b] += r.histogram[b];
+      all.distances[b] += r.distances[b];
+    }
     all.twice_kinetic += r.twice_kinetic;
   }
   return all;

@@ -6,12 +6,18 @@
 // wall time of a step, in ms, over `rounds` steps; its end is that of the last analysis.
 //
 // Forms: "none" (no analysis), and "<how>.1", "<how>.2": what priority the analysis threads have, and how
-// often there are some. Beside the time: energy_drift, the most, relative, of all steps; lists, how often the
-// neighbour lists were made; analysis_ms, how long an analysis took from the copy to its end.
+// often there are some; "<how>.radial.1", "<how>.radial.2": the same, but the radial distribution. Beside the
+// time: energy_drift, the most, relative, of all steps; lists, how often the neighbour lists were made;
+// analysis_ms, how long an analysis took from the copy to its end; peak_at, peak: where the radial
+// distribution has its first peak, and how high; state, a number from all bits of all positions and
+// velocities at the end, the same with and without an analysis.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <numeric>
 #include <string>
 
 #include "bench/common/bench.hpp"
@@ -24,12 +30,14 @@ inline options defaults() {
   return {.n = 256'000, .rounds = 100, .repeats = 1, .workers = 2, .form = {}};
 }
 
-// "<how>.1" and "<how>.2" for each.
+// "<how>.1" and "<how>.2" for each, and the same with the radial distribution.
 inline std::vector<std::string> forms(std::initializer_list<const char*> how) {
   std::vector<std::string> all{"none"};
   for (const std::string each : how) {
     all.push_back(each + ".1");
     all.push_back(each + ".2");
+    all.push_back(each + ".radial.1");
+    all.push_back(each + ".radial.2");
   }
   return all;
 }
@@ -38,6 +46,37 @@ inline std::string how(const recorder& rec) {
 }
 inline unsigned every(const recorder& rec) {
   return rec.form_is("none") ? 0 : rec.opt().form.back() == '1' ? 1 : 2;
+}
+
+inline analysis::kind what(const recorder& rec) {
+  return rec.opt().form.find(".radial.") != std::string::npos ? analysis::kind::distances
+                                                              : analysis::kind::waves;
+}
+
+inline std::uint64_t fingerprint(const liquid& of) {
+  std::uint64_t state = 0;
+  for (const std::vector<vec>* all : {&of.positions(), &of.velocities()}) {
+    for (const vec& v : *all) {
+      for (const double x : {v.x, v.y, v.z})
+        state = (std::rotl(state, 5) ^ std::bit_cast<std::uint64_t>(x)) * 0x9e37'79b9'7f4a'7c15;
+    }
+  }
+  return state;
+}
+
+// How many neighbours an atom has hardly depends on the state; a look at all pairs is for few atoms.
+inline void check_distances(recorder& rec, const analysis& of, std::size_t atoms) {
+  const analysis::counts found = of.total().distances;
+  const auto neighbours = static_cast<double>(std::accumulate(found.begin(), found.end(), std::uint64_t{0})) /
+                          static_cast<double>(of.centres());
+  const double expected = 4 * M_PI / 3 * std::pow(analysis::furthest, 3) * density - 1;
+  rec.check(std::abs(neighbours / expected - 1) < 0.1, "as many neighbours as the density says");
+  rec.check(atoms > 5'000 || found == of.distances_of_all_pairs(), "the distances of all pairs");
+  const auto radial = analysis::radial(found, of.centres());
+  const auto peak = std::max_element(radial.begin(), radial.end());
+  rec.extra("peak_at",
+            (static_cast<double>(peak - radial.begin()) + 0.5) * analysis::furthest / analysis::bins);
+  rec.extra("peak", *peak);
 }
 
 // What a peer must offer:
@@ -89,7 +128,7 @@ int run(recorder& rec, Peer& peer) {
   rec.unit("ms/step");
   for (std::size_t repeat = 0; repeat < rec.opt().repeats; ++repeat) {
     liquid system(rec.opt().n, rec.opt().workers);
-    analysis beside(std::max(rec.opt().workers, 2U) - 1);
+    analysis beside(std::max(rec.opt().workers, 2U) - 1, what(rec));
     double drift = 0;
     rec.add_sample(steps(rec, peer, system, beside, drift));
     rec.add_ops(rec.opt().rounds);
@@ -101,7 +140,10 @@ int run(recorder& rec, Peer& peer) {
     rec.extra("energy_drift", drift);
     rec.extra("temperature", 2 * after.kinetic / (3 * n));
     rec.extra("lists", static_cast<double>(system.lists_made()));
-    if (every(rec) != 0) {
+    rec.extra("state", static_cast<double>(fingerprint(system) >> 12)); // of a double's digits
+    if (every(rec) != 0 && what(rec) == analysis::kind::distances) {
+      check_distances(rec, beside, system.size());
+    } else if (every(rec) != 0) {
       const auto found = beside.total();
       std::uint64_t counted = 0;
       for (const std::uint64_t each : found.histogram)
