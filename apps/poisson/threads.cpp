@@ -22,7 +22,7 @@ weft::thread_attributes for_the_engine() {
 // `wait(requests)` returns when all are complete.
 template <class Wait>
 outcome by_tasklets_and(const problem& p, Wait wait) {
-  constexpr int tasklets_of_worker = 8;
+  constexpr int tasklets_of_worker = 32;
   strip mine(p.n, p.first_row(), p.rows());
   const int inner = mine.rows() - 2; // rows 2 to rows() - 1
   const int pieces = std::max(1, std::min(inner, p.parts * tasklets_of_worker));
