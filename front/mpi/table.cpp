@@ -52,7 +52,16 @@ class table {
     if (const engine_attempt turn; turn) {
       const bool before = std::exchange(in_look, true);
       take_inbox();
-      with_room([&] { through = test_requests() + ask_questions(); });
+      // Who looks keeps its worker, and so its kernel thread, which `in_look` is of, though the engine may
+      // wait.
+      with_room([&] {
+        const auto look_on = [](void* self) {
+          table& t = *static_cast<table*>(self);
+          t.through_ = t.test_requests() + t.ask_questions();
+        };
+        door::call_keeping_worker(look_on, this);
+      });
+      through = through_;
       in_look = before;
       if (through != 0) {
         waiting_.fetch_sub_relaxed(static_cast<std::size_t>(through)); // relaxed: a number
@@ -172,6 +181,7 @@ class table {
   std::vector<MPI_Request> requests_;
   std::vector<entry*> owners_, questions_;
   std::size_t turn_ = 0; // where the next batch begins
+  int through_ = 0;      // of the look that is under way
   int which_[batch];
   MPI_Status statuses_[batch];
 };

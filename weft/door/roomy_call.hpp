@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/arch/arch.hpp"
+#include "weft/base/export.hpp"
 #include "weft/carrier/user_mode.hpp"
 #include "weft/memory/stack_record.hpp"
 #include "weft/workers/worker.hpp"
@@ -92,5 +93,11 @@ void call_with_room(std::size_t least, std::size_t bytes, Call&& call) {
   if (made.thrown != nullptr)
     std::rethrow_exception(std::move(made.thrown));
 }
+
+/// Calls `function(argument)` as a part of the runtime: a thread that waits in the kernel meanwhile does not
+/// leave its worker, as it would in user code, for which code of other libraries is taken. For what the
+/// runtime or a front is in the middle of: on a borrowed stack nothing else says so. *Contexts*: all but
+/// signal handlers. *Switches*: where the call does. *Errors*: what the call throws.
+WEFT_API void call_keeping_worker(void (*function)(void*), void* argument);
 
 } // namespace weft::door
