@@ -45,6 +45,16 @@ class table {
     return patience_after(now - moved_at_.load_relaxed());
   }
 
+  // One look for so many tests that each pays for some entries only, however many wait.
+  void look_after_test() noexcept {
+    constexpr std::size_t entries_of_test = 16, most_tests = 64;
+    const std::size_t tests = 1 + tests_in_vain_.fetch_add_relaxed(1); // relaxed, here and below: a hint
+    if (tests < most_tests && entries_of_test * tests < waiting())
+      return;
+    tests_in_vain_.store_relaxed(0);
+    look();
+  }
+
   int look() noexcept {
     if (waiting() == 0 || looks_.exchange_acq_rel(1) != 0)
       return 0;
@@ -174,10 +184,11 @@ class table {
 
   door::atomic<entry*> inbox_{nullptr};
   door::atomic<std::size_t> waiting_{0};
-  door::atomic<bool> has_moved_{false};    // a wait has begun or ended since
-  door::atomic<std::int64_t> moved_at_{0}; // this time, or somewhat before
-  door::atomic<std::uint32_t> looks_{0};   // whoever has set it owns what is below
-  entry* arrived_ = nullptr;               // taken from the inbox, not yet in the lists
+  door::atomic<std::size_t> tests_in_vain_{0}; // since a look that one of them made
+  door::atomic<bool> has_moved_{false};        // a wait has begun or ended since
+  door::atomic<std::int64_t> moved_at_{0};     // this time, or somewhat before
+  door::atomic<std::uint32_t> looks_{0};       // whoever has set it owns what is below
+  entry* arrived_ = nullptr;                   // taken from the inbox, not yet in the lists
   std::vector<MPI_Request> requests_;
   std::vector<entry*> owners_, questions_;
   std::size_t turn_ = 0; // where the next batch begins
@@ -265,8 +276,8 @@ bool table_is_empty() noexcept {
   return of_process().waiting() == 0;
 }
 
-void look_at_table() noexcept {
-  of_process().look();
+void look_after_test() noexcept {
+  of_process().look_after_test();
 }
 
 } // namespace weft::mpi

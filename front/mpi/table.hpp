@@ -39,8 +39,8 @@ void wait_in_table(joint& j, entry* entries, std::size_t count, const door::mess
 /// Whether nobody waits in it. A hint. *Contexts*: all. *Switches*: never.
 [[nodiscard]] bool table_is_empty() noexcept;
 
-/// One look, by a caller that has failed to make progress itself. *Contexts*: thread, foreign kernel thread.
-/// *Switches*: never.
-void look_at_table() noexcept;
+/// By a caller that has tested in vain: one look now and then, the more often the fewer wait. *Contexts*:
+/// thread, foreign kernel thread. *Switches*: never.
+void look_after_test() noexcept;
 
 } // namespace weft::mpi

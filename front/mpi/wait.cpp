@@ -228,7 +228,7 @@ int call_elsewhere(int (*call)(void* with), void* with) {
 void let_others_progress() {
   if (!can_be_suspended())
     return;
-  look_at_table();
+  look_after_test();
   weft::this_thread::yield(); // SWITCH: may resume on another worker
 }
 
