@@ -2,6 +2,7 @@
 // Who calls, as the C API tells callers apart: the door's kinds, and the stream that one is on.
 #pragma once
 
+#include "front/abt/abt.h"
 #include "weft/door/caller.hpp"
 #include "weft/door/stream.hpp"
 
@@ -21,6 +22,20 @@ inline xstream* stream_here() noexcept {
 // The unit that calls, if it runs on a stream; else null. For caller::loop: what stands for the loop.
 inline door::descriptor* unit_here() noexcept {
   return stream_here() != nullptr ? &door::unit_here() : nullptr;
+}
+
+// A caller who must be a ULT on a stream: it, or null and what it is told instead.
+struct ult_caller {
+  door::descriptor* self;
+  int code;
+};
+inline ult_caller calling_ult() noexcept {
+  const worker* const w = door::stream_here();
+  if (w == nullptr)
+    return {nullptr, ABT_ERR_INV_XSTREAM};
+  if (!door::is_thread(*w->current))
+    return {nullptr, ABT_ERR_INV_THREAD};
+  return {w->current, ABT_SUCCESS};
 }
 
 } // namespace weft::abt

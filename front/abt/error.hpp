@@ -13,7 +13,7 @@ using door::failure; // of which the code is one of the C API's
 
 // Calls `f()`, which returns a code or throws.
 template <class F>
-int guarded(F&& f, int otherwise = ABT_ERR_OTHER) noexcept {
+[[gnu::always_inline]] inline int guarded(F&& f, int otherwise = ABT_ERR_OTHER) noexcept {
   return door::guarded(errors, f, otherwise);
 }
 

@@ -16,7 +16,6 @@ struct fast_front {
   static constexpr const door::operations& gone = freed_operations;
   static void settle_end(descriptor& u) noexcept { abt::settle_end(u); }
   static void free_ended(descriptor& u) noexcept { free_ended_unit(u); }
-  static bool is_observed() noexcept { return tool_listens.load(std::memory_order_relaxed); }
 };
 using fast = door::fast_units<fast_front>;
 

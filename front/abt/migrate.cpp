@@ -70,7 +70,7 @@ int migrate(descriptor& u, pool& target) {
   if (from == &target)
     return ABT_ERR_MIGRATION_TARGET;
   unit_info& info = info_of(u);
-  const ABT_unit name = target.names_units() ? target.name_unit(u) : ABT_UNIT_NULL;
+  const ABT_unit name = target.names_units() ? target.name_unit(u, info) : ABT_UNIT_NULL;
   try {
     note_request(u, info, target, name);
   } catch (...) {
@@ -177,7 +177,7 @@ int ABT_thread_set_migratable(ABT_thread thread, ABT_bool migratable) {
   descriptor* u = checked_unit(thread);
   if (u == nullptr)
     return ABT_ERR_INV_THREAD;
-  if (is_primary(*u) || u->operations == &loop_operations)
+  if (!is_users(*u))
     return ABT_SUCCESS;
   return guarded([&] {
     info_of(*u).migratable = migratable != ABT_FALSE;

@@ -58,7 +58,7 @@ class pool : public weft::pool, public object {
 
   // --- user-defined pools give units names of their own ---
   [[nodiscard]] bool names_units() const noexcept { return names_units_; }
-  virtual ABT_unit name_unit(descriptor&) { return ABT_UNIT_NULL; }
+  virtual ABT_unit name_unit(descriptor&, unit_info&) { return ABT_UNIT_NULL; }
   virtual void drop_name(ABT_unit) noexcept {}
 
   [[nodiscard]] void* front() noexcept final { return this; }
@@ -93,6 +93,8 @@ class pool : public weft::pool, public object {
   [[nodiscard]] virtual bool looks_empty() const noexcept = 0;
   // After each push that does not come from the owner's fast path.
   void tell_waiters() noexcept;
+  // Whether kernel threads wait, behind such a push and a light fence.
+  [[nodiscard]] bool is_waited_for() const noexcept { return waiting_.load_relaxed() != 0; }
 
  private:
   const bool names_units_;
@@ -133,6 +135,7 @@ class fifo_pool final : public pool {
   [[nodiscard]] bool lends() const noexcept { return access <= ABT_POOL_ACCESS_MPSC; }
   [[nodiscard]] bool mine(const worker* w) const noexcept;
   // For all but the owner.
+  void push_shared(descriptor& u);
   descriptor* pop_shared();
   // Somebody who is not the owner wants to see all.
   void ask_to_share() noexcept;
@@ -141,8 +144,7 @@ class fifo_pool final : public pool {
   const door::pool_number number_;
   door::lent_list own_; // the owner's
   door::locked_list shared_{door::marks_of(number_)};
-  bool lent_ = false;                   // the owner's
-  std::atomic<bool> in_use_{false};     // lent_, for others: RACY
+  std::atomic<bool> in_use_{false};     // own_ is lent: the owner's; RACY for others
   std::atomic<bool> must_share_{false}; // for good
 };
 
@@ -204,7 +206,7 @@ class user_pool final : public pool {
   bool remove_for_user(descriptor& u) override;
   int remove_unit(ABT_unit unit);
   bool print_units(void* argument, void (*f)(void*, ABT_unit));
-  ABT_unit name_unit(descriptor& u) override;
+  ABT_unit name_unit(descriptor& u, unit_info& info) override;
   void drop_name(ABT_unit name) noexcept override;
   [[nodiscard]] const char* kind_name() const noexcept override { return "user-defined"; }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The predefined pools. Who may touch what in a fifo_pool:
 //
-//   own_, lent_            the owner, on its worker. While `lent_`, the worker's fast paths use the list too.
-//   shared_                anybody, under its lock. Units in it read `posted`, so that no fast path of
+//   own_, in_use_          the owner, on its worker. While `in_use_`, the worker's fast paths use the list
+//   too. shared_                anybody, under its lock. Units in it read `posted`, so that no fast path of
 //                          an owner takes them for its own.
 //   must_share_            set once by whoever wants to see what the owner has; the owner's next look at its
 //                          scheduler (worker::refresh_hot) ends the lending for good.
@@ -88,7 +88,7 @@ bool pool::remove_for_user(descriptor& u) {
 // let neither miss the other.
 void pool::tell_waiters() noexcept {
   door::light_fence(); // (Q2) pairs with the heavy fence at (Q1)
-  if (waiting_.load_relaxed() != 0)
+  if (is_waited_for())
     wake_waiters();
 }
 
@@ -129,7 +129,7 @@ const char* fifo_pool::kind_name() const noexcept {
 }
 
 bool fifo_pool::mine(const worker* w) const noexcept {
-  return w != nullptr && owned_by(*w) && lent_;
+  return in_use_.load(std::memory_order_relaxed) && w != nullptr && owned_by(*w);
 }
 
 void fifo_pool::ask_to_share() noexcept {
@@ -142,7 +142,6 @@ void fifo_pool::ask_to_share() noexcept {
 door::unit_list* fifo_pool::lend_list(worker& w) {
   if (!lends() || must_share_.load(std::memory_order_relaxed))
     return nullptr;
-  lent_ = true;
   in_use_.store(true, std::memory_order_relaxed);
   door::heavy_fence(); // (Q3) pairs with (Q4): a push that did not see it is seen by the drain
   drain(w);
@@ -150,7 +149,6 @@ door::unit_list* fifo_pool::lend_list(worker& w) {
 }
 
 void fifo_pool::end_lending(worker&) noexcept {
-  lent_ = false;
   in_use_.store(false, std::memory_order_relaxed);
   bool any = false;
   while (door::unit_link* l = own_.list.pop_front()) {
@@ -165,19 +163,22 @@ void fifo_pool::end_lending(worker&) noexcept {
 }
 
 void fifo_pool::do_push(descriptor& u) {
-  if (lends() && mine(worker_here())) {
+  if (in_use_.load(std::memory_order_relaxed) && mine(worker_here())) {
     door::mark_listed(u);
     own_.list.push_back(&u.link);
     return;
   }
+  push_shared(u); // GONE: u
+}
+
+void fifo_pool::push_shared(descriptor& u) {
   u.state.post();
   shared_.push_back(&u.link); // GONE: u
-  if (lends()) {
-    door::light_fence(); // (Q4) pairs with the heavy fence at (Q3)
-    if (in_use_.load(std::memory_order_relaxed))
-      notify_owner();
-  }
-  tell_waiters();
+  door::light_fence();        // (Q2), (Q4): pairs with the heavy fences at (Q1), (Q3)
+  if (in_use_.load(std::memory_order_relaxed))
+    notify_owner();
+  if (is_waited_for())
+    wake_waiters();
 }
 
 void fifo_pool::push_plain(descriptor& u) {

@@ -155,6 +155,8 @@ settings read_environment() {
   return s;
 }
 
+std::uint32_t stack_trait_now = 0;
+
 process& state() noexcept {
   return door::immortal<process>();
 }
@@ -178,6 +180,7 @@ void become_primary(xstream& es) {
 void start() {
   door::prepare_process();
   state().now = read_environment();
+  stack_trait_now = current().stack_trait;
   owner<scheduler> s = make_predefined(ABT_SCHED_DEFAULT, 0, nullptr, true);
   take(*s, use::main);
   xstream& es = create_stream(*s, 0, true);

@@ -51,6 +51,8 @@ process& state() noexcept;
 inline const settings& current() noexcept {
   return state().now;
 }
+// current().stack_trait, for those who make units: one load.
+extern std::uint32_t stack_trait_now;
 // Contexts: any, signal handlers included.
 inline bool initialised() noexcept {
   return state().running.load(std::memory_order_acquire);

@@ -18,18 +18,17 @@ namespace door = weft::door;
 namespace {
 
 // Nor may schedulers' loops and the primary ULT end.
-int require_mortal() noexcept {
-  const int code = require_ult();
-  if (code != ABT_SUCCESS)
-    return code;
-  const descriptor& self = *unit_here();
-  return is_primary(self) || self.operations == &loop_operations || !is_ours(self) ? ABT_ERR_INV_THREAD
-                                                                                   : ABT_SUCCESS;
+ult_caller calling_mortal() noexcept {
+  const ult_caller c = calling_ult();
+  if (c.code == ABT_SUCCESS && (!is_users(*c.self) || !is_ours(*c.self)))
+    return {nullptr, ABT_ERR_INV_THREAD};
+  return c;
 }
 
-descriptor* checked_ult(ABT_thread handle) noexcept {
+// One that is not `self`.
+descriptor* checked_ult(ABT_thread handle, const descriptor* self) noexcept {
   descriptor* u = checked_unit(handle);
-  return u != nullptr && !is_tasklet(*u) && u != unit_here() ? u : nullptr;
+  return u != nullptr && !is_tasklet(*u) && u != self ? u : nullptr;
 }
 
 // A suspended ULT is taken from now on, and like one that the caller has popped in no container, which reads
@@ -59,38 +58,42 @@ template <class F>
   return guarded(f, ABT_ERR_INV_THREAD);
 }
 
-void announce_self(ABT_pool_context why) noexcept {
-  announce_push(*unit_here(), why);
+// What switches saves all registers: not for those who have no list, and are switched by what they call.
+[[gnu::noinline]] void yield_with_list() {
+  door::yield();
 }
 
 int yield_slowly(bool says_where) noexcept {
   const weft::door::runtime_section in_runtime;
-  const int code = require_ult();
-  if (code != ABT_SUCCESS)
-    return says_where ? code : ABT_SUCCESS;
-  return slowly([] {
-    announce_self(ABT_POOL_CONTEXT_OP_THREAD_YIELD);
-    door::yield();
-    return ABT_SUCCESS;
-  });
+  const ult_caller c = calling_ult();
+  if (c.code != ABT_SUCCESS)
+    return says_where ? c.code : ABT_SUCCESS;
+  announce_push(*c.self, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+  return guarded(
+      [] {
+        door::here().fifo != nullptr ? yield_with_list() : door::yield_thoroughly();
+        return ABT_SUCCESS;
+      },
+      ABT_ERR_INV_THREAD);
 }
 
 int yield_to_slowly(ABT_thread handle) noexcept {
   const weft::door::runtime_section in_runtime;
-  descriptor* u = checked_ult(handle);
+  descriptor* u = checked_ult(handle, unit_here());
   if (u == nullptr)
     return ABT_ERR_INV_THREAD;
-  if (require_ult() != ABT_SUCCESS)
+  const ult_caller c = calling_ult();
+  if (c.code != ABT_SUCCESS)
     return ABT_SUCCESS;
-  if (is_main_loop(*unit_here()))
+  if (is_main_loop(*c.self))
     return ABT_ERR_INV_THREAD;
-  return slowly([u] {
+  return slowly([u, c] {
     pool* p = pool_of(*u);
     if (p == nullptr || !p->has_remove())
       return ABT_ERR_POOL;
     if (!p->remove_for_user(*u))
       return ABT_SUCCESS; // it is not ready there
-    announce_self(ABT_POOL_CONTEXT_OP_THREAD_YIELD_TO);
+    announce_push(*c.self, ABT_POOL_CONTEXT_OP_THREAD_YIELD_TO);
     door::yield_to_taken(*u);
     return ABT_SUCCESS;
   });
@@ -100,29 +103,30 @@ int yield_to_slowly(ABT_thread handle) noexcept {
 template <class Go>
 int to_taken_slowly(ABT_thread handle, bool suspended, Go go) noexcept {
   const weft::door::runtime_section in_runtime;
-  const int code = require_replaceable();
-  if (code != ABT_SUCCESS)
-    return code;
-  descriptor* u = checked_ult(handle);
+  const ult_caller c = calling_replaceable();
+  if (c.code != ABT_SUCCESS)
+    return c.code;
+  descriptor* u = checked_ult(handle, c.self);
   if (u == nullptr || !is_takeable(*u, suspended))
     return ABT_ERR_INV_THREAD;
   if (suspended)
     tell_tool(*u, ABT_TOOL_EVENT_THREAD_RESUME);
-  return slowly([u, go] {
-    go(*u);
+  return slowly([u, c, go] {
+    go(*c.self, *u);
     return ABT_SUCCESS;
   });
 }
 
 int self_yield_to_slowly(ABT_thread handle, bool suspended, ABT_pool_context why) noexcept {
-  return to_taken_slowly(handle, suspended, [why](descriptor& next) {
-    announce_self(why);
+  return to_taken_slowly(handle, suspended, [why](descriptor& self, descriptor& next) {
+    announce_push(self, why);
     door::yield_to_taken(next);
   });
 }
 
 int self_suspend_to_slowly(ABT_thread handle, bool suspended) noexcept {
-  return to_taken_slowly(handle, suspended, [](descriptor& next) { door::suspend_to_taken(next); });
+  return to_taken_slowly(handle, suspended,
+                         [](descriptor&, descriptor& next) { door::suspend_to_taken(next); });
 }
 
 } // namespace
@@ -150,13 +154,15 @@ WEFT_ABT_SLOWLY(weft_abt_self_resume_yield_to, ABT_thread handle) {
 }
 WEFT_ABT_SLOWLY(weft_abt_self_suspend) {
   const weft::door::runtime_section in_runtime;
-  const int code = require_ult();
-  if (code != ABT_SUCCESS)
-    return code;
-  return slowly([] {
-    door::suspend_until_taken();
-    return ABT_SUCCESS;
-  });
+  const ult_caller c = calling_ult();
+  if (c.code != ABT_SUCCESS)
+    return c.code;
+  return guarded(
+      [] {
+        door::suspend_until_taken();
+        return ABT_SUCCESS;
+      },
+      ABT_ERR_INV_THREAD);
 }
 WEFT_ABT_SLOWLY(weft_abt_self_suspend_to, ABT_thread handle) {
   return self_suspend_to_slowly(handle, false);
@@ -233,11 +239,11 @@ int ABT_thread_resume(ABT_thread handle) {
 
 int ABT_self_exit(void) {
   const weft::door::runtime_section in_runtime;
-  const int code = require_mortal();
-  if (code != ABT_SUCCESS)
-    return code;
-  door::end_preemption(*unit_here());
-  settle_end(*unit_here());
+  const ult_caller c = calling_mortal();
+  if (c.code != ABT_SUCCESS)
+    return c.code;
+  door::end_preemption(*c.self);
+  settle_end(*c.self);
   door::end_now();
 }
 
@@ -250,41 +256,40 @@ int ABT_thread_exit(void) {
 
 int ABT_self_exit_to(ABT_thread handle) {
   const weft::door::runtime_section in_runtime;
-  const int code = require_mortal();
-  if (code != ABT_SUCCESS)
-    return code;
-  descriptor* u = checked_ult(handle);
+  const ult_caller c = calling_mortal();
+  if (c.code != ABT_SUCCESS)
+    return c.code;
+  descriptor* u = checked_ult(handle, c.self);
   if (u == nullptr || !is_takeable(*u, false))
     return ABT_ERR_INV_THREAD;
-  door::end_preemption(*unit_here());
-  settle_end(*unit_here());
+  door::end_preemption(*c.self);
+  settle_end(*c.self);
   door::end_to_taken(*u);
 }
 
 int ABT_self_resume_exit_to(ABT_thread handle) {
   const weft::door::runtime_section in_runtime;
-  const int code = require_mortal();
-  if (code != ABT_SUCCESS)
-    return code;
-  descriptor* u = checked_ult(handle);
+  const ult_caller c = calling_mortal();
+  if (c.code != ABT_SUCCESS)
+    return c.code;
+  descriptor* u = checked_ult(handle, c.self);
   if (u == nullptr || !is_takeable(*u, true))
     return ABT_ERR_INV_THREAD;
   tell_tool(*u, ABT_TOOL_EVENT_THREAD_RESUME);
-  door::end_preemption(*unit_here());
-  settle_end(*unit_here());
+  door::end_preemption(*c.self);
+  settle_end(*c.self);
   door::end_to_taken(*u);
 }
 
 int ABT_self_schedule(ABT_thread handle, ABT_pool pool_handle) {
   const weft::door::runtime_section in_runtime;
-  if (stream_here() == nullptr)
-    return ABT_ERR_INV_XSTREAM;
-  if (who() != caller::thread)
-    return ABT_ERR_INV_THREAD;
+  const ult_caller c = calling_ult();
+  if (c.code != ABT_SUCCESS)
+    return c.code;
   descriptor* u = checked_unit(handle);
   if (u == nullptr)
     u = foreign_unit(handle);
-  if (u == nullptr || u == &door::unit_here())
+  if (u == nullptr || u == c.self)
     return ABT_ERR_INV_THREAD;
   return guarded([&] {
     if (!is_null(pool_handle) && is_ours(*u)) {

@@ -75,10 +75,10 @@ creation creation_for(void (*function)(void*), void* argument, ABT_thread_attr a
   return guarded([&] {
     if (out != nullptr)
       *out = is_tasklet(u) ? ABT_TASK_NULL : ABT_THREAD_NULL;
-    name_new_unit(u, p);
+    name_new_unit(u, p).push_context = ABT_POOL_CONTEXT_OP_THREAD_CREATE;
     name_or_detach(u, out);
     tell_tool(u, ABT_TOOL_EVENT_THREAD_CREATE);
-    p.push_new(u); // GONE: u may run already
+    p.push_inside(u); // GONE: u may run already
     return ABT_SUCCESS;
   });
 }
@@ -106,7 +106,7 @@ template <class Make>
 [[gnu::always_inline]] inline int create_plain_elsewhere(ABT_pool handle, void (*function)(void*),
                                                          void* argument, bool stays, ABT_thread* out) {
   return create_elsewhere(handle, out, [&](pool& p) -> descriptor* {
-    if (current().stack_trait != 0 || p.default_technique() != weft::technique_id::automatic)
+    if (stack_trait_now != 0 || p.default_technique() != weft::technique_id::automatic)
       return nullptr;
     descriptor* const u = fast::make_thread_for(p, function, argument);
     if (stays && u != nullptr)
@@ -127,8 +127,7 @@ template <class Make>
   if (a.stack != nullptr || a.callback != nullptr || a.technique != ABTX_TECHNIQUE_DEFAULT ||
       a.preemption != ABTX_PREEMPTION_COOPERATIVE)
     return false;
-  const settings& now = current();
-  return now.stack_trait == 0 && (a.stack_size == 0 || a.stack_size == now.default_stack_size);
+  return stack_trait_now == 0 && (a.stack_size == 0 || a.stack_size == current().default_stack_size);
 }
 
 [[gnu::noinline]] int create_with_attributes(ABT_pool pool, void (*function)(void*), void* argument,
@@ -164,23 +163,6 @@ template <class Make>
   const int code =
       create_elsewhere(handle, out, [&](pool& p) { return fast::make_tasklet_for(p, function, argument); });
   return code != go_slowly ? code : create_task_slowly(handle, function, argument, out);
-}
-
-[[gnu::noinline]] int join_slowly(ABT_thread handle, int code) {
-  const weft::door::runtime_section in_runtime;
-  descriptor* u = checked_unit(handle);
-  return u != nullptr ? join_unit(*u, code) : code;
-}
-
-[[gnu::noinline]] int free_slowly(ABT_thread* handle, ABT_thread null, int code) {
-  const weft::door::runtime_section in_runtime;
-  descriptor* u = checked_unit(*handle);
-  if (u == nullptr)
-    return code;
-  const int freed = free_unit(*u, code);
-  if (freed == ABT_SUCCESS)
-    *handle = null;
-  return freed;
 }
 
 [[gnu::always_inline]] inline descriptor& unit_of(ABT_thread handle) noexcept {
@@ -230,8 +212,16 @@ template <class Names>
 }
 
 template <class Names>
-[[gnu::noinline]] int free_thread(ABT_thread* handle, descriptor& u) {
-  if (!fast::free_thread(&u)) [[unlikely]]
+[[gnu::noinline]] int free_listed_thread(ABT_thread* handle, descriptor& u, worker& w) {
+  if (!fast::free_listed_thread(w, &u)) [[unlikely]]
+    return free_slowly(handle, null_handle<Names>(), Names::error);
+  *handle = null_handle<Names>();
+  return ABT_SUCCESS;
+}
+
+template <class Names>
+[[gnu::noinline]] int free_thread_elsewhere(ABT_thread* handle, descriptor& u, worker& w) {
+  if (!fast::free_thread_elsewhere(w, u))
     return free_slowly(handle, null_handle<Names>(), Names::error);
   *handle = null_handle<Names>();
   return ABT_SUCCESS;
@@ -250,8 +240,11 @@ template <class Names>
 [[gnu::always_inline]] inline int free_one(ABT_thread* handle) {
   if (!is_null(*handle)) [[likely]] {
     descriptor& u = unit_of(*handle);
-    if (u.operations == &ult_operations)
-      return free_thread<Names>(handle, u);
+    if (u.operations == &ult_operations) {
+      worker& w = door::here();
+      return fast::is_listed(w, u) ? free_listed_thread<Names>(handle, u, w)
+                                   : free_thread_elsewhere<Names>(handle, u, w);
+    }
     if (u.operations == &tasklet_operations)
       return free_tasklet<Names>(handle, u);
   }
@@ -266,9 +259,8 @@ ABT_pool main_pool_of(ABT_xstream handle) {
   return handle_of(*es->main.load()->pools.front());
 }
 
-// `u` runs in place of the caller, who becomes ready.
-void switch_to_new(descriptor& u, ABT_pool_context why) {
-  descriptor& self = *unit_here();
+// `u` runs in place of the caller, `self`, which becomes ready.
+void switch_to_new(descriptor& self, descriptor& u, ABT_pool_context why) {
   announce_push(self, why);
   const pool* const own_pool = pool_of(self);
   if (own_pool == nullptr || !own_pool->new_units_first)
@@ -279,8 +271,9 @@ void switch_to_new(descriptor& u, ABT_pool_context why) {
 }
 
 int create_to(ABT_pool handle, const creation& c, ABT_thread* out) {
-  if (const int code = require_replaceable(); code != ABT_SUCCESS)
-    return code;
+  const ult_caller who = calling_replaceable();
+  if (who.code != ABT_SUCCESS)
+    return who.code;
   pool* p = checked_pool(handle);
   if (p == nullptr)
     return ABT_ERR_INV_POOL;
@@ -288,16 +281,16 @@ int create_to(ABT_pool handle, const creation& c, ABT_thread* out) {
   if (out != nullptr)
     *out = handle_of(u);
   door::mark_taken(u);
-  switch_to_new(u, ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO); // GONE: u, if it is unnamed
+  switch_to_new(*who.self, u, ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO); // GONE: u, if it is unnamed
   return ABT_SUCCESS;
 }
 
 // Without attributes, in the pool that is the caller's own list: all that is special is that it runs at once.
 bool create_to_quickly(ABT_pool handle, void (*function)(void*), void* argument, ABT_thread* out) {
   const worker& w = door::here();
-  if (w.births == nullptr || reinterpret_cast<weft::pool*>(handle) != w.listed || current().stack_trait != 0)
+  if (w.births == nullptr || reinterpret_cast<weft::pool*>(handle) != w.listed || stack_trait_now != 0)
     return false;
-  const descriptor& self = *w.current;
+  descriptor& self = *w.current;
   if (self.operations != &ult_operations && self.operations != &primary_operations)
     return false;
   descriptor* const u = fast::make_thread_for(*w.listed, function, argument);
@@ -309,7 +302,7 @@ bool create_to_quickly(ABT_pool handle, void (*function)(void*), void* argument,
   if (self.own_pool.is(w.listed)) [[likely]] {
     door::yield_to_taken(*u); // GONE: u, if it is unnamed
   } else {
-    switch_to_new(*u, ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO);
+    switch_to_new(self, *u, ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO);
   }
   return true;
 }
@@ -465,8 +458,9 @@ int ABT_thread_revive(ABT_pool pool, void (*function)(void*), void* arg, ABT_thr
 int ABT_thread_revive_to(ABT_pool handle, void (*function)(void*), void* arg, ABT_thread* thread) {
   const weft::door::runtime_section in_runtime;
   return guarded([&] {
-    if (const int code = require_replaceable(); code != ABT_SUCCESS)
-      return code;
+    const ult_caller who = calling_replaceable();
+    if (who.code != ABT_SUCCESS)
+      return who.code;
     pool* p = checked_pool(handle);
     if (p == nullptr)
       return ABT_ERR_INV_POOL;
@@ -475,7 +469,7 @@ int ABT_thread_revive_to(ABT_pool handle, void (*function)(void*), void* arg, AB
       return ABT_ERR_INV_THREAD;
     revive_unit(u, *p, function, arg, ABT_POOL_CONTEXT_OP_POOL_OTHER);
     door::mark_taken(u);
-    switch_to_new(u, ABT_POOL_CONTEXT_OP_THREAD_REVIVE_TO);
+    switch_to_new(*who.self, u, ABT_POOL_CONTEXT_OP_THREAD_REVIVE_TO);
     return ABT_SUCCESS;
   });
 }
@@ -487,7 +481,7 @@ int ABT_thread_free(ABT_thread* thread) {
 int ABT_thread_free_many(int count, ABT_thread* threads) {
   int worst = ABT_SUCCESS;
   for (int i = 0; i < count; ++i) {
-    if (is_ult_handle(threads[i]) && fast::free_thread(&unit_of(threads[i]))) {
+    if (is_ult_handle(threads[i]) && fast::free_thread(unit_of(threads[i]))) {
       threads[i] = ABT_THREAD_NULL;
       continue;
     }
@@ -516,7 +510,7 @@ int ABT_thread_join_many(int count, ABT_thread* threads) {
 int ABT_thread_cancel(ABT_thread thread) {
   const weft::door::runtime_section in_runtime;
   descriptor* u = checked_unit(thread);
-  if (u == nullptr || is_primary(*u) || u->operations == &loop_operations)
+  if (u == nullptr || !is_users(*u))
     return ABT_ERR_INV_THREAD;
   return guarded([&] {
     door::cancel(*u);
@@ -539,7 +533,7 @@ int ABTX_thread_timedjoin(ABT_thread thread, const struct timespec* abstime) {
 int ABTX_thread_detach(ABT_thread* thread) {
   const weft::door::runtime_section in_runtime;
   descriptor* u = checked_unit(*thread);
-  if (u == nullptr || is_primary(*u) || u->operations == &loop_operations || u->join.is_detached())
+  if (u == nullptr || !is_users(*u) || u->join.is_detached())
     return ABT_ERR_INV_THREAD;
   if (!u->join.detach()) {
     if (!u->join.has_ended())

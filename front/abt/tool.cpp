@@ -83,6 +83,19 @@ constexpr std::array<std::uint64_t, 4> event_of{ABT_TOOL_EVENT_THREAD_RUN, ABT_T
 static_assert(static_cast<int>(door::event::run) == 0 && static_cast<int>(door::event::stop_yield) == 1 &&
               static_cast<int>(door::event::stop_wait) == 2 && static_cast<int>(door::event::stop_end) == 3);
 
+// Of which of those a listener is told.
+std::uint32_t worker_events_of(std::uint64_t mask) noexcept {
+  std::uint32_t events = 0;
+  for (std::size_t i = 0; i < event_of.size(); ++i) {
+    if ((mask & event_of[i]) != 0)
+      events |= door::bit_of(static_cast<door::event>(i));
+  }
+  return events;
+}
+// What the front itself tells.
+constexpr std::uint64_t events_of_units =
+    told_of & ~(ABT_TOOL_EVENT_THREAD_RUN | ABT_TOOL_EVENT_THREAD_SUSPEND | ABT_TOOL_EVENT_THREAD_FINISH);
+
 // On the worker, for each event of a unit.
 void observe_worker(worker& w, door::event what, const void* unit, std::uint32_t) noexcept {
   const auto number = static_cast<std::size_t>(what);
@@ -90,13 +103,12 @@ void observe_worker(worker& w, door::event what, const void* unit, std::uint32_t
     return;
   const std::uint64_t event = event_of[number];
   const listener* const l = listener_for(event);
-  xstream* const es = door::owner_of<xstream>(w);
-  if (l == nullptr || es == nullptr)
+  if (l == nullptr)
     return;
   auto& u = *static_cast<descriptor*>(const_cast<void*>(unit));
   if (!is_ours(u) || (event == ABT_TOOL_EVENT_THREAD_FINISH && door::is_unwinding(u)))
-    return; // what was cancelled does not finish
-  tell(*l, es, u, event, &u);
+    return;                                           // what was cancelled does not finish
+  tell(*l, door::owner_of<xstream>(w), u, event, &u); // only streams are observed
 }
 
 void observe_ready_unit(descriptor& u) noexcept {
@@ -117,16 +129,6 @@ void tell_tool_slowly(descriptor& u, std::uint64_t event) noexcept {
     xstream* const es = stream_here();
     tell(*l, es, u, event, es != nullptr ? &door::unit_here() : nullptr);
   }
-}
-
-tool_reason::tool_reason(ABT_sync_event_type type, const void* object) noexcept {
-  if (tool_listens.load(std::memory_order_relaxed)) [[unlikely]]
-    set(type, object);
-}
-
-tool_reason::~tool_reason() {
-  if (info_ != nullptr) [[unlikely]]
-    info_->waits_for = ABT_SYNC_EVENT_TYPE_USER;
 }
 
 void tool_reason::set(ABT_sync_event_type type, const void* object) noexcept {
@@ -165,7 +167,10 @@ int listen(ABT_tool_thread_callback_fn callback, std::uint64_t events, void* arg
     next = listeners().back().get();
   }
   current_listener.store(next, std::memory_order_release);
-  door::set_observers(&observe_worker, &observe_ready_unit, on);
+  const std::uint64_t told = on ? events : 0;
+  const bool of_ready = (told & ABT_TOOL_EVENT_THREAD_RESUME) != 0;
+  door::set_observers({&observe_worker, worker_events_of(told), of_ready ? &observe_ready_unit : nullptr,
+                       (told & events_of_units) != 0});
   if (tool_listens.exchange(on) == on)
     return ABT_SUCCESS;
   for (xstream* es : state().streams)

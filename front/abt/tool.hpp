@@ -23,8 +23,14 @@ inline void tell_tool(descriptor& u, std::uint64_t event) noexcept {
 // What the calling unit waits for while this lives, for its YIELD and SUSPEND events.
 class tool_reason {
  public:
-  tool_reason(ABT_sync_event_type type, const void* object) noexcept;
-  ~tool_reason();
+  tool_reason(ABT_sync_event_type type, const void* object) noexcept {
+    if (tool_listens.load(std::memory_order_relaxed)) [[unlikely]]
+      set(type, object);
+  }
+  ~tool_reason() {
+    if (info_ != nullptr) [[unlikely]]
+      info_->waits_for = ABT_SYNC_EVENT_TYPE_USER;
+  }
   tool_reason(const tool_reason&) = delete;
   tool_reason& operator=(const tool_reason&) = delete;
 

@@ -29,7 +29,7 @@ std::atomic<ABT_unit_id> next_id{1};
 using kept_info = xstream::kept_info;
 constexpr unsigned most_kept = 32;
 
-void free_info(unit_info* info) noexcept {
+[[gnu::always_inline]] inline void free_info(unit_info* info) noexcept {
   xstream* const es = stream_here();
   if (es == nullptr || es->kept_infos >= most_kept)
     return destroy(info);
@@ -43,7 +43,7 @@ struct gives_back {
 };
 using owner_of_info = std::unique_ptr<unit_info, gives_back>;
 
-owner_of_info new_info() {
+[[gnu::always_inline]] inline owner_of_info new_info() {
   xstream* const es = stream_here();
   if (es == nullptr || es->first_info == nullptr)
     return owner_of_info(make<unit_info>());
@@ -73,12 +73,15 @@ owner_of_info new_info() {
   }
 }
 
+// The pool of one that has a name: no others name units.
+user_pool& naming_pool_of(const descriptor& u) noexcept {
+  return static_cast<user_pool&>(*u.own_pool);
+}
+
 // Of one without values. `info` is no longer that of `u`.
-void give_up_info(descriptor& u, unit_info* info) noexcept {
-  if (!is_null(info->unit)) {
-    if (pool* p = pool_of(u))
-      p->drop_name(info->unit);
-  }
+[[gnu::always_inline]] inline void give_up_info(descriptor& u, unit_info* info) noexcept {
+  if (!is_null(info->unit))
+    naming_pool_of(u).drop_name(info->unit);
   if (info->migration_target != nullptr)
     forget_name_in(*info->migration_target, info->unit_there);
   free_info(info);
@@ -99,9 +102,13 @@ void drop_info(descriptor& u) noexcept {
   info.values.run_destructors();
 }
 
-[[gnu::noinline]] void end_with_info(descriptor& u, unit_info* info) noexcept {
-  if (info != only_stays() && u.join.is_detached())
+[[gnu::noinline]] void end_detached(unit_info* info) noexcept {
+  if (info != only_stays())
     info->values.run_destructors(); // where they may still wait
+}
+[[gnu::always_inline]] inline void end_with_info(const descriptor& u, unit_info* info) noexcept {
+  if (u.join.is_detached())
+    end_detached(info);
 }
 
 [[gnu::always_inline]] inline void settle(descriptor& u) noexcept {
@@ -216,7 +223,7 @@ std::uint64_t traits_for(const creation& c, const pool& own_pool) {
 }
 
 // info_of() for a new unit that nobody else knows. Errors: std::bad_alloc.
-unit_info& info_of_new(descriptor& u) {
+[[gnu::always_inline]] inline unit_info& info_of_new(descriptor& u) {
   std::atomic<unit_info*>& slot = closure_of(u).more;
   unit_info* const known = slot.load(std::memory_order_relaxed);
   if (known != nullptr && known != only_stays())
@@ -229,11 +236,10 @@ unit_info& info_of_new(descriptor& u) {
   return *fresh;
 }
 
-void give_name(descriptor& u, pool& own_pool) {
-  if (!own_pool.names_units())
-    return;
+[[gnu::always_inline]] inline unit_info& give_name(descriptor& u, pool& own_pool) {
   unit_info& info = info_of_new(u);
-  info.unit = own_pool.name_unit(u);
+  info.unit = static_cast<user_pool&>(own_pool).name_unit(u, info);
+  return info;
 }
 
 void run_preemptible(descriptor& u) {
@@ -257,10 +263,10 @@ void run_ult(descriptor& u) {
 constexpr std::size_t function_at = door::closure_function_at;
 
 constinit const std::array<door::operations, 5> operations_of_units{{
-    {&run_ult, &drop, nullptr, nullptr, &end_cancelled, &discard, function_at},         // of ULTs
-    {&run_tasklet, &drop, nullptr, nullptr, nullptr, &discard, function_at},            // of tasklets
     {&run_ult, &drop, nullptr, nullptr, &end_cancelled, &discard, function_at},         // of loops
     {nullptr, nullptr, nullptr, "primary ULT", nullptr, nullptr, 0},                    // of the primary ULT
+    {&run_ult, &drop, nullptr, nullptr, &end_cancelled, &discard, function_at},         // of ULTs
+    {&run_tasklet, &drop, nullptr, nullptr, nullptr, &discard, function_at},            // of tasklets
     {&run_preemptible, &drop, nullptr, nullptr, &end_cancelled, &discard, function_at}, // of preemptible ULTs
 }};
 constinit const door::operations freed_operations{nullptr, nullptr, nullptr, "freed", nullptr, nullptr, 0};
@@ -307,7 +313,8 @@ descriptor& make_unit(pool& own_pool, const creation& c, ABT_pool_context why) {
   try {
     if (c.attributes != nullptr)
       apply_attributes(u, *c.attributes);
-    give_name(u, own_pool);
+    if (own_pool.names_units())
+      give_name(u, own_pool);
     if (o == &preemptible_operations) [[unlikely]]
       make_preemptible(u);
   } catch (...) {
@@ -323,9 +330,9 @@ descriptor& make_unit(pool& own_pool, const creation& c, ABT_pool_context why) {
   return u;
 }
 
-void name_new_unit(descriptor& u, pool& own_pool) {
+unit_info& name_new_unit(descriptor& u, pool& own_pool) {
   try {
-    give_name(u, own_pool);
+    return give_name(u, own_pool);
   } catch (...) {
     drop_info(u);
     own_pool.count_leaving(door::here());
@@ -363,10 +370,12 @@ void settle_end(descriptor& u) noexcept {
   settle(u);
 }
 
-void free_ended_unit(descriptor& u) noexcept {
+namespace {
+
+[[gnu::always_inline]] inline void free_ended(descriptor& u) noexcept {
   tell_tool(u, ABT_TOOL_EVENT_THREAD_FREE);
   door::release_stack(u);
-  if (unit_info* info = info_if_any(u)) [[unlikely]] {
+  if (unit_info* info = info_in(u)) [[unlikely]] {
     if (info->values.empty()) {
       closure_of(u).more.store(nullptr, std::memory_order_relaxed); // nobody else knows the unit
       give_up_info(u, info);
@@ -378,37 +387,66 @@ void free_ended_unit(descriptor& u) noexcept {
   door::free_unit(u, freed_operations);
 }
 
+} // namespace
+
+void free_ended_unit(descriptor& u) noexcept {
+  free_ended(u);
+}
+
 void drop_values_of_primary(descriptor& u) noexcept {
   drop_info(u);
 }
 
-int join_unit(descriptor& u, int code) noexcept {
-  if (u.operations == &primary_operations || u.operations == &loop_operations || u.join.is_detached())
-    return code;
-  if (door::is_caller(u))
-    return code;
+namespace {
+
+// For the end of one that has not ended.
+[[gnu::always_inline]] inline int await_unit(descriptor& u, int code) noexcept {
+  if (!may_wait()) {
+    if (door::is_caller(u))
+      return code;
+    door::poll_until([&u] { return has_ended(u); });
+    return ABT_SUCCESS;
+  }
   return guarded(
-      [&] {
-        if (!u.join.has_ended()) {
-          if (!may_wait()) {
-            door::poll_until([&u] { return u.join.has_ended(); });
-          } else {
-            const tool_reason why(ABT_SYNC_EVENT_TYPE_THREAD_JOIN, &u);
-            door::await_end(u); // what may run on this stack has gone the fast way
-          }
-        }
-        door::release_stack(u);
-        tell_tool(u, ABT_TOOL_EVENT_THREAD_JOIN);
+      [&u] {
+        const tool_reason why(ABT_SYNC_EVENT_TYPE_THREAD_JOIN, &u);
+        door::await_end(u); // what may run on this stack has gone the fast way
         return ABT_SUCCESS;
       },
       code);
 }
 
-int free_unit(descriptor& u, int code) noexcept {
-  const int joined = join_unit(u, code);
-  if (joined == ABT_SUCCESS)
-    free_ended_unit(u);
-  return joined;
+[[gnu::always_inline]] inline int join_unit(descriptor& u, int code) noexcept {
+  if (!is_users(u) || u.join.is_detached())
+    return code;
+  if (!has_ended(u)) {
+    if (const int waited = await_unit(u, code); waited != ABT_SUCCESS)
+      return waited;
+  }
+  door::release_stack(u);
+  tell_tool(u, ABT_TOOL_EVENT_THREAD_JOIN);
+  return ABT_SUCCESS;
+}
+
+} // namespace
+
+int join_slowly(ABT_thread handle, int code) noexcept {
+  const door::runtime_section in_runtime;
+  descriptor* u = checked_unit(handle);
+  return u != nullptr ? join_unit(*u, code) : code;
+}
+
+int free_slowly(ABT_thread* handle, ABT_thread null, int code) noexcept {
+  const door::runtime_section in_runtime;
+  descriptor* u = checked_unit(*handle);
+  if (u == nullptr)
+    return code;
+  const int joined = join_unit(*u, code);
+  if (joined != ABT_SUCCESS)
+    return joined;
+  free_ended(*u);
+  *handle = null;
+  return ABT_SUCCESS;
 }
 
 ABT_unit_id id_of(descriptor& u) {
@@ -434,7 +472,7 @@ ABT_thread_state state_of(const descriptor& u) noexcept {
 }
 
 bool may_migrate(const descriptor& u) noexcept {
-  if (is_primary(u) || u.operations == &loop_operations)
+  if (!is_users(u))
     return false;
   if (is_ours(u) && closure_of(u).more.load(std::memory_order_acquire) == only_stays())
     return false;
@@ -449,8 +487,7 @@ void move_to(descriptor& u, pool& target) {
 ABT_unit name_in(descriptor& u, pool& target) {
   if (pool_of(u) == &target || !target.names_units())
     return ABT_UNIT_NULL;
-  static_cast<void>(info_of(u));
-  return target.name_unit(u);
+  return target.name_unit(u, info_of(u));
 }
 
 void forget_name_in(pool& target, ABT_unit name) noexcept {

@@ -89,10 +89,10 @@ inline const closure& closure_of(const descriptor& u) noexcept {
 // The function of a ULT, and the end of its accounts.
 void run_ult(descriptor& u);
 extern const std::array<door::operations, 5> operations_of_units; // together: is_ours() asks for all of them
-inline constexpr const door::operations& ult_operations = operations_of_units[0];
-inline constexpr const door::operations& tasklet_operations = operations_of_units[1];
-inline constexpr const door::operations& loop_operations = operations_of_units[2]; // a scheduler's loop
-inline constexpr const door::operations& primary_operations = operations_of_units[3];
+inline constexpr const door::operations& loop_operations = operations_of_units[0]; // a scheduler's loop
+inline constexpr const door::operations& primary_operations = operations_of_units[1];
+inline constexpr const door::operations& ult_operations = operations_of_units[2];
+inline constexpr const door::operations& tasklet_operations = operations_of_units[3];
 inline constexpr const door::operations& preemptible_operations = operations_of_units[4];
 extern const door::operations freed_operations; // what stale handles find
 
@@ -102,6 +102,12 @@ inline bool is_ours(const descriptor& u) noexcept {
   const auto offset =
       reinterpret_cast<std::uintptr_t>(o) - reinterpret_cast<std::uintptr_t>(operations_of_units.data());
   return offset < sizeof operations_of_units || (door::is_fronted(u) && o != &freed_operations);
+}
+// Of a unit of the C API: whether it is neither a scheduler's loop nor the primary ULT, which nobody may join
+// or end.
+inline bool is_users(const descriptor& u) noexcept {
+  const door::operations* o = u.operations;
+  return o != &loop_operations && o != &primary_operations;
 }
 // Stands in the place of an info that would say no more than that the unit may not migrate: such a unit has
 // none, and is a plain one to the fast paths.
@@ -157,7 +163,7 @@ descriptor& make_unit(pool& own_pool, const creation& c, ABT_pool_context why);
 void drop_kept_infos(xstream& es) noexcept;
 // Gives a new unit, in no pool yet, the name that its pool has for it. Errors: as make_unit(); the unit is
 // gone then.
-void name_new_unit(descriptor& u, pool& own_pool);
+unit_info& name_new_unit(descriptor& u, pool& own_pool);
 // make_unit(), and pushes it.
 descriptor& create_unit(pool& own_pool, const creation& c);
 // Pushes a unit that was made, as its technique wants it: it may have its stack from then on, or run at once
@@ -170,9 +176,10 @@ void revive_unit(descriptor& u, pool& own_pool, void (*function)(void*), void* a
 
 // Frees a unit that has ended and that nobody else knows. Runs the destructors of its local values.
 void free_ended_unit(descriptor& u) noexcept;
-// Waits for the end. `code`: what a caller without that right gets.
-int join_unit(descriptor& u, int code) noexcept;
-int free_unit(descriptor& u, int code) noexcept;
+// The slow ways of ABT_*_join and ABT_*_free. `code`: what is told of a handle of none, and of a unit that
+// the caller may not join. `null`: the handle's last value.
+int join_slowly(ABT_thread handle, int code) noexcept;
+int free_slowly(ABT_thread* handle, ABT_thread null, int code) noexcept;
 
 // Ends the running unit's accounts: its pool, its values if nobody will free it. For ULTs that end without
 // returning.
@@ -185,16 +192,10 @@ bool may_migrate(const descriptor& u) noexcept;
 // A ULT that is the loop of a stream's main scheduler: it may wait, but not name what runs in its place.
 bool is_main_loop(const descriptor& u) noexcept;
 
-// The caller must be a ULT on a stream: ABT_SUCCESS, or what it is told.
-inline int require_ult() noexcept {
-  if (stream_here() == nullptr)
-    return ABT_ERR_INV_XSTREAM;
-  return who() == caller::thread ? ABT_SUCCESS : ABT_ERR_INV_THREAD;
-}
-// The same for switches that name what runs next.
-inline int require_replaceable() noexcept {
-  const int code = require_ult();
-  return code == ABT_SUCCESS && is_main_loop(*unit_here()) ? ABT_ERR_INV_THREAD : code;
+// calling_ult() for switches that name what runs next.
+inline ult_caller calling_replaceable() noexcept {
+  const ult_caller c = calling_ult();
+  return c.code == ABT_SUCCESS && is_main_loop(*c.self) ? ult_caller{nullptr, ABT_ERR_INV_THREAD} : c;
 }
 
 // The pool the unit lives in, if it is one of the C API's.

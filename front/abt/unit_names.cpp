@@ -14,7 +14,7 @@ namespace weft::abt {
 namespace {
 
 constexpr unsigned shard_bits = 6;
-constexpr unsigned first_bits = 4; // of the lists that a shard begins with
+constexpr unsigned first_bits = 3; // of the lists that a shard begins with: so it is two lines
 
 std::uint64_t hash_of(ABT_unit name) noexcept {
   // Fibonacci hashing (Knuth, The Art of Computer Programming, volume 3, 6.4): addresses differ in their
@@ -22,15 +22,16 @@ std::uint64_t hash_of(ABT_unit name) noexcept {
   return (reinterpret_cast<std::uintptr_t>(name) >> 3) * 0x9e3779b97f4a7c15;
 }
 
-// Ownership: `lock`. Invariants: a name with the hash h stands in the list that the `bits` bits of h behind
-// those for the shard say; there are about as many lists as names, or memory was short.
+// Ownership: `lock_`. Invariants: a name with the hash h stands in the list that the 64 - shift_ bits of h
+// behind those for the shard say; there are half as many lists as there may be names (`most_`), or memory was
+// short.
 class alignas(64) shard {
  public:
   constexpr shard() noexcept = default;
 
   void add(std::uint64_t hash, unit_name& n) noexcept {
     const std::scoped_lock held(lock_);
-    if (++count_ > (std::size_t{2} << bits_)) [[unlikely]]
+    if (++count_ > most_) [[unlikely]]
       grow();
     unit_name*& head = list(hash);
     n.next = head;
@@ -59,17 +60,19 @@ class alignas(64) shard {
   }
 
  private:
-  unit_name*& list(std::uint64_t hash) noexcept { return lists_[hash << shard_bits >> (64 - bits_)]; }
+  unit_name*& list(std::uint64_t hash) noexcept { return lists_[hash << shard_bits >> shift_]; }
 
-  void grow() noexcept {
-    const unsigned more = bits_ + 2;
+  [[gnu::noinline]] void grow() noexcept {
+    const unsigned bits = 64 - shift_;
+    const unsigned more = bits + 2;
     auto* const wide = new (std::nothrow) unit_name* [std::size_t{1} << more] {};
     if (wide == nullptr)
       return; // longer lists
     unit_name** const before = lists_;
-    const std::size_t lists_before = std::size_t{1} << bits_;
+    const std::size_t lists_before = std::size_t{1} << bits;
     lists_ = wide;
-    bits_ = more;
+    shift_ = 64 - more;
+    most_ = std::size_t{2} << more;
     for (std::size_t i = 0; i < lists_before; ++i) {
       while (unit_name* n = before[i]) {
         before[i] = n->next;
@@ -83,12 +86,14 @@ class alignas(64) shard {
   }
 
   door::spin_lock lock_;
-  unsigned bits_ = first_bits;
+  unsigned shift_ = 64 - first_bits;
   std::size_t count_ = 0;
+  std::size_t most_ = std::size_t{2} << first_bits;
   std::array<unit_name*, std::size_t{1} << first_bits> first_{};
   unit_name** lists_ = first_.data();
 };
 
+static_assert(sizeof(shard) == 128);
 constinit std::array<shard, std::size_t{1} << shard_bits> shards; // has no destructor: units may end late
 
 shard& shard_of(std::uint64_t hash) noexcept {

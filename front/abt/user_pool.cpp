@@ -62,13 +62,13 @@ bool user_pool::has_print() const noexcept {
   return callbacks_->old_style ? callbacks_->old.p_print_all != nullptr : callbacks_->print_all != nullptr;
 }
 
-ABT_unit user_pool::name_unit(descriptor& u) {
+ABT_unit user_pool::name_unit(descriptor& u, unit_info& info) {
   const ABT_unit name = callbacks_->old_style ? callbacks_->old.u_create_from_thread(handle_of(u))
                                               : callbacks_->create_unit(handle(), handle_of(u));
   if (is_null(name))
     throw failure{ABT_ERR_UNIT};
   try {
-    remember(name, u, info_of(u).name);
+    remember(name, u, info.name);
   } catch (...) {
     drop_name(name);
     throw;

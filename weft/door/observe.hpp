@@ -39,13 +39,25 @@ inline void note_ready(const descriptor& u) noexcept {
   sched::note_here(event::ready, &u);
 }
 
-/// Sets who is told, or that nobody is any more; each worker is told by observe() besides. The observers stay
-/// valid until no worker runs that was observed. *Contexts*: in the runtime; one caller at a time.
-/// *Switches*: never. *Errors*: none.
-inline void set_observers(event_observer of_events, ready_observer of_ready, bool on) noexcept {
-  sched::observe.store(of_events, std::memory_order_release);
-  sched::observe_ready.store(on ? of_ready : nullptr, std::memory_order_release);
-  sched::set_listening(sched::tool_listens, on);
+/// For a set of events.
+[[nodiscard]] constexpr std::uint32_t bit_of(event e) noexcept {
+  return std::uint32_t{1} << static_cast<unsigned>(e);
+}
+
+/// Whom a front has told, and of what. What nobody is told of costs next to nothing.
+struct observers {
+  event_observer of_events = nullptr;
+  std::uint32_t events = 0;          // of which, by bit_of()
+  ready_observer of_ready = nullptr; // null: of none
+  bool of_units = false;             // whether it asks units_are_watched(); of_ready needs it
+};
+/// Sets who is told; each worker is told by observe() besides. The observers stay valid until no worker runs
+/// that was observed. *Contexts*: in the runtime; one caller at a time. *Switches*: never. *Errors*: none.
+inline void set_observers(const observers& o) noexcept {
+  sched::observe.store(o.of_events, std::memory_order_release);
+  sched::observed_events.store_relaxed(o.events);
+  sched::observe_ready.store(o.of_ready, std::memory_order_release);
+  sched::set_listening(sched::tool_listens, o.of_units);
 }
 /// Whether `w` tells of what it does, from its next look at its scheduler on. *Contexts*, *Switches*,
 /// *Errors*: as set_observers(); any caller.

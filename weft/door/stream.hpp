@@ -29,6 +29,12 @@ template <class Owner>
   const worker& w = sched::here();
   return w.attention.any_relaxed(sched::not_a_worker) ? nullptr : static_cast<Owner*>(w.front);
 }
+/// The worker that runs the caller, if it is a stream; else null. For those who ask more than one thing of
+/// it. *Contexts*, *Switches*, *Errors*: as owner_here().
+[[nodiscard]] inline const worker* stream_here() noexcept {
+  const worker& w = sched::here();
+  return w.attention.any_relaxed(sched::not_a_worker) || w.front == nullptr ? nullptr : &w;
+}
 /// Of a worker: the same, and whether it is a stream.
 template <class Owner>
 [[nodiscard]] Owner* owner_of(const worker& w) noexcept {

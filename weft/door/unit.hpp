@@ -77,6 +77,9 @@ inline constexpr std::size_t closure_function_at = offsetof(descriptor, closure)
 [[nodiscard]] inline bool has_ended(const descriptor& u) noexcept {
   return u.join.has_ended();
 }
+[[nodiscard]] inline bool is_thread(const descriptor& u) noexcept {
+  return u.kind() == unit::kind_thread;
+}
 enum class stage : std::uint8_t { ready, running, blocked, ended };
 [[nodiscard]] inline stage stage_of(const descriptor& u) noexcept {
   if (has_ended(u))

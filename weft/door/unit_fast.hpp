@@ -16,7 +16,6 @@ namespace weft::door {
 ///   thread, tasklet, gone      its operations for plain units, and for what is freed
 ///   settle_end(u)              the accounts of a unit whose function has returned, in the general case
 ///   free_ended(u)              frees a unit that has ended and is more than its descriptor
-///   is_observed()              somebody listens to what units do
 template <class Front>
 concept fast_front = requires(descriptor& u) {
   typename Front::more;
@@ -25,7 +24,6 @@ concept fast_front = requires(descriptor& u) {
   { Front::gone } -> std::convertible_to<const operations&>;
   Front::settle_end(u);
   Front::free_ended(u);
-  { Front::is_observed() } -> std::convertible_to<bool>;
 };
 
 template <class Front>
@@ -81,20 +79,18 @@ class fast_units {
   /// passes.
   [[gnu::always_inline]] static bool join_thread(descriptor& named) {
     descriptor* u = &named;
-    if (run_on_callers_stack(sched::here(), u).now == nullptr) [[unlikely]]
-      return named.operations == &Front::thread && !is_observed(sched::here()) &&
-             (named.join.has_ended() || sched::start_by_join(named));
+    worker& w = sched::here();
+    if (!is_listed(w, named) || run_on_callers_stack(w, u).now == nullptr) [[unlikely]]
+      return named.operations == &Front::thread && join_elsewhere(w, named);
     sched::call_by_joiner::publish_end(*u);
     return true;
   }
-  /// The same and frees it. The operations are known to be Front::thread.
-  [[gnu::always_inline]] static bool free_thread(descriptor* u) {
-    worker& before = sched::here();
+  /// The same and frees it. The operations are known to be Front::thread, and the unit to live where the list
+  /// of the caller's worker `before` comes from.
+  [[gnu::always_inline]] static bool free_listed_thread(worker& before, descriptor* u) {
     const ended e = run_on_callers_stack(before, u);
-    if (e.now == nullptr) {
-      return !is_observed(before) && (u->join.has_ended() || sched::start_by_join(*u)) &&
-             free_if_plain(sched::here(), *u);
-    }
+    if (e.now == nullptr)
+      return free_thread_elsewhere(before, *u);
     if (e.plain) [[likely]] { // as it is still: nobody else knows it
       free_plain(*e.now, *u);
       return true;
@@ -104,13 +100,25 @@ class fast_units {
     sched::call_by_joiner::publish_end(*u);
     return false;
   }
+  /// The same, wherever it lives, but for units that run on the caller's stack from its worker's list. What
+  /// switches is called: a caller that does nothing else saves no registers.
+  [[gnu::always_inline]] static bool free_thread_elsewhere(worker& w, descriptor& u) {
+    return join_elsewhere(w, u) && free_if_plain(sched::here(), u);
+  }
+  /// Which of the two it is.
+  [[gnu::always_inline]] static bool is_listed(const worker& w, const descriptor& u) noexcept {
+    return u.own_pool.is(w.listed);
+  }
+  [[gnu::always_inline]] static bool free_thread(descriptor& u) {
+    worker& w = sched::here();
+    return is_listed(w, u) ? free_listed_thread(w, &u) : free_thread_elsewhere(w, u);
+  }
 
   /// The same for tasklets, which run on the caller's stack or on the worker's. Nothing may leave one by an
   /// exception. *Switches*: never, unless the front's accounts do.
   [[gnu::always_inline]] static bool join_tasklet(descriptor& u) {
     worker& w = sched::here();
-    return run_tasklet(w, u, [&u](bool) { publish_end_of_tasklet(u); }) ||
-           (!is_observed(w) && has_run_elsewhere(u));
+    return run_tasklet(w, u, [&u](bool) { publish_end_of_tasklet(u); }) || has_run_elsewhere(w, u);
   }
   [[gnu::always_inline]] static bool free_tasklet(descriptor& u) {
     worker& w = sched::here();
@@ -121,17 +129,28 @@ class fast_units {
           Front::free_ended(u);
         })) [[likely]]
       return true;
-    if (is_observed(w) || !has_run_elsewhere(u) || !u.traits.equals_relaxed(plain_tasklet))
+    if (!has_run_elsewhere(w, u) || !u.traits.equals_relaxed(plain_tasklet))
       return false;
     free_plain(sched::here(), u);
     return true;
   }
 
  private:
-  // A tasklet that is not in the caller's own list, and that somebody may join: it has ended, or does here.
-  static bool has_run_elsewhere(descriptor& u) {
-    return u.operations == &Front::tasklet && // not one that was freed
-           (u.join.has_ended() || (!u.join.is_detached() && sched::start_by_join(u)));
+  // Whether the caller is in no user mode, on a worker that tells nobody what units do: then a join has done
+  // all that there is to do when the unit has ended.
+  [[gnu::always_inline]] static bool tells_nobody(const worker& w) noexcept {
+    return !w.attention.any_relaxed(sched::not_a_worker | sched::user_code | sched::simulated |
+                                    sched::observed);
+  }
+  // A thread that has ended, or does here. Under a scheduler of the user's, which stands for the loop, it
+  // does not: that is asked here, to spare the call.
+  [[gnu::always_inline]] static bool join_elsewhere(worker& w, descriptor& u) {
+    return tells_nobody(w) && (u.join.has_ended() || (w.nesting == 0 && sched::start_by_join(w, u)));
+  }
+  // The same for a tasklet that somebody may join.
+  static bool has_run_elsewhere(worker& w, descriptor& u) {
+    return tells_nobody(w) && u.operations == &Front::tasklet && // not one that was freed
+           (u.join.has_ended() || (!u.join.is_detached() && sched::start_by_join(w, u)));
   }
   static descriptor* make_for(weft::pool& own_pool, const operations& o, std::uint64_t traits,
                               void (*function)(void*), void* argument) {
@@ -169,11 +188,6 @@ class fast_units {
     fifo.push_back(&u.link);
   }
 
-  // Where somebody listens nobody has a list, and what happens here is told on the slow ways.
-  [[gnu::always_inline]] static bool is_observed(const worker& w) noexcept {
-    return w.fifo == nullptr && Front::is_observed();
-  }
-
   // A unit that has ended and of which there is no more than its descriptor. `w` is the caller's.
   [[gnu::always_inline]] static void free_plain(worker& w, descriptor& u) noexcept {
     u.operations = &Front::gone;
@@ -203,12 +217,12 @@ class fast_units {
     worker* now; // the caller's, afterwards
     bool plain;  // there is no more of the unit than its descriptor
   };
-  // A thread that has not started runs to its end on the caller's stack, which is not published. No worker:
-  // it may not; nothing has changed.
+  // A thread of the pool whose list is the worker's that has not started runs to its end on the caller's
+  // stack, which is not published. No worker: it may not; nothing has changed.
   [[gnu::always_inline]] static ended run_on_callers_stack(worker& w, descriptor*& u) {
     if constexpr (arch::has_marks) {
       sched::call_by_joiner::host h;
-      if (sched::call_by_joiner::take_listed(w, *u, h)) [[likely]] {
+      if (sched::call_by_joiner::take_from_list(w, *u, h)) [[likely]] {
         const closure& c = closure::of(*u);
         const auto e = sched::call_by_joiner::run_marked<settle_returned>(w, h, u, c.function, c.argument);
         return {&e.now, e.plain};

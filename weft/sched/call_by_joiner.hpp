@@ -60,7 +60,12 @@ class call_by_joiner {
   // changed but the budget of decisions.
   [[gnu::always_inline]] static bool take_listed(worker& w, descriptor& u, host& h,
                                                  std::uint64_t traits = unit::kind_thread) noexcept {
-    if (!u.own_pool.is(w.listed) || !u.is_fresh_and(traits)) [[unlikely]]
+    return u.own_pool.is(w.listed) && take_from_list(w, u, h, traits);
+  }
+  // The same for `u` that is known to live in the pool whose list that is.
+  [[gnu::always_inline]] static bool take_from_list(worker& w, descriptor& u, host& h,
+                                                    std::uint64_t traits = unit::kind_thread) noexcept {
+    if (!u.is_fresh_and(traits)) [[unlikely]]
       return false;
     h = host(w);
     if (!may_host(w, h) || w.budget.count_down()) [[unlikely]]

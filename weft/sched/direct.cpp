@@ -85,13 +85,20 @@ void suspend_until_taken() {
 
 namespace {
 
-// As worker::run(), which does what is left: a thread that has started is continued without a call.
+// As worker::run(), which does what is left: a plain thread is started or continued without a call.
 [[gnu::always_inline]] inline void run_from(worker& w, arch::context& loop, descriptor& u) {
-  if (!u.has_started() || u.has(unit::slow_mask | unit::not_cancellable)) [[unlikely]]
+  using technique::full_lazy;
+  const bool fresh = !u.has_started();
+  if (u.has(unit::slow_mask | unit::not_cancellable) ||
+      (fresh && (u.has(unit::technique_mask) || !full_lazy::take_stack(w, u)))) [[unlikely]]
     return w.run(u);
   u.last_worker.store_relaxed(w.number + 1);
   become(w, u);
-  arch::swap(loop, u.context);
+  if (!fresh)
+    return arch::swap(loop, u.context);
+  ++w.recording.counters.started;
+  arch::save(loop, u.context, u.stack->initial_stack_pointer(), u.stack->usable(),
+             &full_lazy::entry<worker_for_techniques>, &u);
 }
 
 // The loop that this worker's units leave to is the caller's frame meanwhile.
@@ -121,7 +128,6 @@ namespace {
 } // namespace
 
 void run_child(descriptor& first) {
-  const runtime_section in;
   worker& w = here();
   if (w.fifo != nullptr || w.deque != nullptr || w.shared != nullptr || arch::any(*w.exceptions)) {
     run_child_with_care(w, first);

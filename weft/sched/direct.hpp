@@ -75,8 +75,8 @@ inline void resume_taken(descriptor& u) {
 [[noreturn]] WEFT_API void end_to_taken(descriptor& next) noexcept;
 
 // Starts or continues `u` with the caller in the place of the worker's loop: returns when it (or what it was
-// replaced by through the switches above) has ended or left. The caller stays on its worker. Switches:
-// always, unless `u` is a tasklet.
+// replaced by through the switches above) has ended or left. The caller stays on its worker. Contexts:
+// thread, in the runtime. Switches: always, unless `u` is a tasklet.
 WEFT_API void run_child(descriptor& u);
 
 } // namespace weft::sched

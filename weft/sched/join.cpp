@@ -160,6 +160,19 @@ void go_on_for_joiner(worker& w, descriptor& u) {
   hand_over(w, self, u);
 }
 
+// The most frequent case of the next function, where the caller is known to be a thread that handles no
+// exception. False: it is another one.
+[[gnu::always_inline]] inline bool run_plain_taken(worker& w, descriptor& u) {
+  if constexpr (arch::has_marks) {
+    if (u.traits.equals_relaxed(unit::kind_thread) && !u.has_started() && u.operations->end != nullptr &&
+        technique::inline_join::has_room(*w.current->stack)) {
+      run_leaving(w, u);
+      return true;
+    }
+  }
+  return false;
+}
+
 // Goes on with, or starts, a thread that is the joiner's now.
 [[gnu::always_inline]] inline bool run_taken(worker& w, descriptor& u) {
   if (u.has_started()) {
@@ -237,6 +250,8 @@ bool go_on_with(worker& w, descriptor& u) {
     own_pool->push(u);
     return false;
   }
+  if (run_plain_taken(w, u)) [[likely]]
+    return true;
   if (is_tasklet && !u.has_started() && u.traits.equals_relaxed(unit::kind_tasklet)) {
     run_taken_tasklet(w, u);
     if (u.traits.equals_relaxed(unit::kind_tasklet)) [[likely]] {
@@ -309,7 +324,48 @@ bool ends_soon(const worker& w, const descriptor& u) noexcept {
   return u.join.has_ended();
 }
 
-void wait_for_end(descriptor& u);
+[[gnu::noinline]] void block_until_end(descriptor& u) {
+  simulation::refuse_others("wait");
+  blocking_joiner waiter;
+  if (u.join.wait_object(waiter))
+    waiter.wait();
+}
+
+// For a joiner that cannot run `u`. `w`: the caller's.
+[[gnu::always_inline]] inline void wait_for_end(worker& w, descriptor& u) {
+  if (w.attention.any_relaxed(not_a_worker)) [[unlikely]]
+    return block_until_end(u);
+  descriptor& self = *w.current;
+  if (self.has(unit::kind_mask)) [[unlikely]]
+    require_thread("join");
+  if (&self == &u) [[unlikely]] {
+    throw std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur),
+                            "weft: a thread joins itself");
+  }
+  if (ends_soon(w, u))
+    return;
+  struct joining {
+    descriptor* unit;
+    descriptor* self;
+  } j{&u, &self};
+  if (w.attention.any_relaxed(tracing | observed)) {
+    u.traits.fetch_or_relaxed(unit::traced);
+    note_here(trace::event::join, &u);
+  }
+  leave_inside(
+      w,
+      [](void* p) {
+        auto& joined = *static_cast<joining*>(p);
+        descriptor* joiner = joined.self; // p lies on its stack: read before it is published
+        if (!joined.unit->join.wait(*joiner))
+          make_ready(*joiner);
+      },
+      &j);
+}
+// What joins and calls units, and so must have nothing inlined that waits (calls_units.hpp).
+[[gnu::noinline]] void wait_for_end_called(descriptor& u) {
+  wait_for_end(here(), u);
+}
 
 } // namespace
 
@@ -359,9 +415,7 @@ void join_tasklet_slowly(descriptor& u) {
   free_unit(here(), u);
 }
 
-WEFT_CALLS_UNITS bool start_by_join(descriptor& u) {
-  const runtime_section in;
-  worker& w = here();
+WEFT_CALLS_UNITS bool start_by_join(worker& w, descriptor& u) {
   if (u.own_pool.is(w.listed))
     return u.state.is(unit::state::fresh) ? start_from_list(w, u) : go_on_with(w, u);
   if (w.deque != nullptr)
@@ -371,63 +425,22 @@ WEFT_CALLS_UNITS bool start_by_join(descriptor& u) {
 
 WEFT_CALLS_UNITS void join_slowly(descriptor& u) {
   const runtime_section in;
-  if (!u.join.has_ended() && !run_inlined_from_deque(u) && !start_by_join(u))
-    wait_for_end(u);
+  if (!u.join.has_ended() && !run_inlined_from_deque(u) && !start_by_join(here(), u))
+    wait_for_end_called(u);
   if (unit::keeps_stack(u.technique()))
     release_kept_stack(u);
 }
 
-WEFT_CALLS_UNITS void join_elsewhere(descriptor& u) {
-  const runtime_section in;
+void join_elsewhere(descriptor& u) {
   if (u.join.has_ended())
     return;
-  // There take_from_shared() takes nothing.
-  const worker& w = here();
-  const bool under_users_scheduler =
-      w.listed == nullptr && w.deque == nullptr && !w.attention.any_relaxed(not_a_worker) && w.nesting != 0;
-  if (under_users_scheduler || !start_by_join(u))
-    wait_for_end(u);
-}
-
-namespace {
-
-// For a joiner that cannot run `u`.
-void wait_for_end(descriptor& u) {
-  if (!on_worker()) {
-    simulation::refuse_others("wait");
-    blocking_joiner waiter;
-    if (u.join.wait_object(waiter))
-      waiter.wait();
-    return;
-  }
   worker& w = here();
-  descriptor& self = *w.current;
-  if (self.has(unit::kind_mask)) [[unlikely]]
-    require_thread("join");
-  if (&self == &u) {
-    throw std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur),
-                            "weft: a thread joins itself");
-  }
-  if (ends_soon(w, u))
-    return;
-  struct joining {
-    descriptor* unit;
-    descriptor* self;
-  } j{&u, &self};
-  if (w.attention.any_relaxed(tracing | observed)) {
-    u.traits.fetch_or_relaxed(unit::traced);
-    note_here(trace::event::join, &u);
-  }
-  leave(
-      [](void* p) {
-        auto& joined = *static_cast<joining*>(p);
-        descriptor* joiner = joined.self; // p lies on its stack: read before it is published
-        if (!joined.unit->join.wait(*joiner))
-          make_ready(*joiner);
-      },
-      &j);
+  const bool under_users_scheduler = // where take_from_shared() takes nothing
+      w.listed == nullptr && w.deque == nullptr && !w.attention.any_relaxed(not_a_worker) && w.nesting != 0;
+  if (under_users_scheduler)
+    return wait_for_end(w, u);
+  if (!start_by_join(w, u))
+    wait_for_end_called(u);
 }
-
-} // namespace
 
 } // namespace weft::sched

@@ -39,10 +39,10 @@ WEFT_API void join_slowly(descriptor& u);
 // The second and the third way alone: `u` stands in this worker's own list, at the end of its deque or in a
 // pool that gives units to joiners, and is started as its technique says, or gone on with: true when it was,
 // and has ended. False: nothing has changed but the budget of decisions, and its place in a pool of the last
-// kind.
-WEFT_API bool start_by_join(descriptor& u);
+// kind. Contexts: in the runtime, on `w`.
+WEFT_API bool start_by_join(worker& w, descriptor& u);
 
-// As join(), but `u` does not run on the caller's stack. Its end is published.
+// As join(), but `u` does not run on the caller's stack. Its end is published. Contexts: in the runtime.
 WEFT_API void join_elsewhere(descriptor& u);
 
 // What a unit that has been joined or is detached may have kept until now: C-Full's and C-RoC's stack.

@@ -31,22 +31,6 @@ namespace {
 using thread_technique = technique::full_lazy;
 using W = worker_for_techniques;
 
-[[gnu::always_inline]] inline void leave_now(worker& w, descriptor& self, arch::arrival_function then,
-                                             void* argument) noexcept {
-  WEFT_ASSERT(w.is_here(), "a thread waits on another kernel thread than its worker's");
-  if (!memory::check_canary(*self.stack)) [[unlikely]]
-    memory::die_of_overflow(*self.stack);
-  descriptor* next = w.pick_quickly();
-  const bool fresh = next != nullptr && !next->has_started();
-  if (next != nullptr && can_run_here(w, *next))
-    return replace(w, self, *next, fresh, then, argument);
-  if (next != nullptr)
-    w.handed = next;
-  w.timing.running.stop();
-  w.current = &w.loop_unit;
-  arch::swap_with(self.context, *w.loop, then, argument); // SWITCH: may resume on another worker
-}
-
 // The end of `u` as somebody waits for it, or nobody will. A function of its own: what it calls may be the
 // user's, and a frame of ours that keeps the worker must stand before it.
 [[gnu::noinline]] void tell_of_end(worker& w, descriptor& u, std::uintptr_t before) noexcept {
@@ -342,14 +326,14 @@ void leave_without_state(arch::arrival_function then) {
   leave_now(w, self, then, &self);
 }
 
-void leave(arch::arrival_function then, void* argument) {
-  const runtime_section in;
-  worker& w = here();
-  descriptor& self = *w.current;
-  self.state.block();
-  w.note(trace::event::stop_wait, &self);
+void leave_from_handler(worker& w, descriptor& self, arch::arrival_function then, void* argument) {
   const exceptions_kept kept(w);
   leave_now(w, self, then, argument);
+}
+
+void leave(arch::arrival_function then, void* argument) {
+  const runtime_section in;
+  leave_inside(here(), then, argument);
 }
 
 void refuse_fork() {

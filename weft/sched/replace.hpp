@@ -2,6 +2,9 @@
 // How a thread makes way for another unit without its worker's loop: between the files of this room.
 #pragma once
 
+#include "weft/base/assert.hpp"
+#include "weft/memory/overflow.hpp"
+#include "weft/memory/stack_record.hpp"
 #include "weft/sched/switch.hpp"
 
 namespace weft::sched {
@@ -40,6 +43,38 @@ inline void replace(worker& w, descriptor& self, descriptor& next, bool fresh, a
   arch::save(self.context, next.context, next.stack->initial_stack_pointer(), next.stack->usable(),
              &technique::full_lazy::entry_with_arrival<worker_for_techniques>,
              &next); // SWITCH: may resume on another worker
+}
+
+// Leaves `self`, the running thread, whose state says so, for what `w` may run at once, or for its loop; as
+// leave().
+[[gnu::always_inline]] inline void leave_now(worker& w, descriptor& self, arch::arrival_function then,
+                                             void* argument) noexcept {
+  WEFT_ASSERT(w.is_here(), "a thread waits on another kernel thread than its worker's");
+  if (!memory::check_canary(*self.stack)) [[unlikely]]
+    memory::die_of_overflow(*self.stack);
+  if (!w.has_no_quick_pick()) {
+    descriptor* next = w.pick_quickly();
+    const bool fresh = next != nullptr && !next->has_started();
+    if (next != nullptr && can_run_here(w, *next))
+      return replace(w, self, *next, fresh, then, argument);
+    if (next != nullptr)
+      w.handed = next;
+  }
+  w.timing.running.stop();
+  w.current = &w.loop_unit;
+  arch::swap_with(self.context, *w.loop, then, argument); // SWITCH: may resume on another worker
+}
+// The same for a thread that handles an exception.
+void leave_from_handler(worker& w, descriptor& self, arch::arrival_function then, void* argument);
+
+// leave() for callers in the runtime, on `w`.
+[[gnu::always_inline]] inline void leave_inside(worker& w, arch::arrival_function then, void* argument) {
+  descriptor& self = *w.current;
+  self.state.block();
+  w.note(trace::event::stop_wait, &self);
+  if (arch::any(*w.exceptions)) [[unlikely]]
+    return leave_from_handler(w, self, then, argument);
+  leave_now(w, self, then, argument);
 }
 
 // For one that is in no pool, and is called then.

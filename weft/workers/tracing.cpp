@@ -15,6 +15,7 @@
 namespace weft::sched {
 
 constinit std::atomic<observer> observe{nullptr};
+constinit base::atomic<std::uint32_t> observed_events{0};
 constinit std::atomic<void (*)(descriptor&) noexcept> observe_ready{nullptr};
 WEFT_API constinit base::atomic<std::uint32_t> listeners_to_units{0};
 
@@ -87,6 +88,9 @@ void worker::set_observed(bool on) noexcept {
 namespace {
 
 void tell_observer(worker& w, trace::event what, const void* unit, std::uint32_t argument) noexcept {
+  if ((observed_events.load_relaxed() >> static_cast<unsigned>(what) & 1) ==
+      0) // relaxed: only spares the call
+    return;
   if (const observer tell = observe.load(std::memory_order_acquire))
     tell(w, what, unit, argument);
 }

@@ -67,6 +67,8 @@ inline constexpr deadline trim_after = 50'000'000;
 // worker is.
 using observer = void (*)(worker& w, trace::event what, const void* unit, std::uint32_t argument) noexcept;
 WEFT_API extern std::atomic<observer> observe;
+// Of which: 1 << event.
+WEFT_API extern base::atomic<std::uint32_t> observed_events;
 // Told of each thread that waited and becomes ready, by whoever makes it so, if a tool listens.
 WEFT_API extern std::atomic<void (*)(descriptor&) noexcept> observe_ready;
 
@@ -184,6 +186,10 @@ struct alignas(64) worker : worker_face {
   // What this worker may run at once, without a look at timers, other pools or requests. Null: go through the
   // loop.
   descriptor* pick_quickly() noexcept;
+  // Under a scheduler of the user's that runs above the loop: pick_quickly() has nobody.
+  [[nodiscard]] bool has_no_quick_pick() const noexcept {
+    return shared == nullptr && attention.any_relaxed(always_ask);
+  }
   // The running thread is about to go into an event loop of somebody else's on this kernel thread: until
   // end_visit() the worker counts as parked and is called by the bell. Returns when it must be back whatever
   // happens; 0: there is something to do, and no visit. `watches`: it has the watch meanwhile.

@@ -53,7 +53,6 @@ struct front {
   static constexpr const door::operations& gone = ::gone;
   static void settle_end(descriptor& u) noexcept { settle(u); }
   static void free_ended(descriptor& u) noexcept { door::free_unit(u, ::gone); }
-  static bool is_observed() noexcept { return false; }
 };
 using fast = door::fast_units<front>;
 
@@ -192,7 +191,7 @@ TEST(door_unit, the_fast_paths_and_their_slow_twins_do_the_same) {
       door::await_end(*u);
     EXPECT_EQ(count, 1);
     EXPECT_TRUE(door::has_ended(*u));
-    if (!fast::free_thread(u))
+    if (!fast::free_thread(*u))
       join_and_free(*u);
   });
 }
