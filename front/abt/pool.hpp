@@ -134,7 +134,9 @@ class fifo_pool final : public pool {
   // Whether its owner may have a list for itself.
   [[nodiscard]] bool lends() const noexcept { return access <= ABT_POOL_ACCESS_MPSC; }
   [[nodiscard]] bool mine(const worker* w) const noexcept;
-  // For all but the owner.
+  // For the owner of a list that is in use.
+  bool remove_listed(descriptor& u, worker& here);
+  // For all others.
   void push_shared(descriptor& u);
   descriptor* pop_shared();
   // Somebody who is not the owner wants to see all.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The predefined pools. Who may touch what in a fifo_pool:
 //
-//   own_, in_use_          the owner, on its worker. While `in_use_`, the worker's fast paths use the list
-//   too. shared_                anybody, under its lock. Units in it read `posted`, so that no fast path of
+//   own_, in_use_          the owner, on its worker. While `in_use_`, the worker's fast paths use the list,
+//                          too.
+//   shared_                anybody, under its lock. Units in it read `posted`, so that no fast path of
 //                          an owner takes them for its own.
 //   must_share_            set once by whoever wants to see what the owner has; the owner's next look at its
 //                          scheduler (worker::refresh_hot) ends the lending for good.
@@ -162,16 +163,7 @@ void fifo_pool::end_lending(worker&) noexcept {
   announce();
 }
 
-void fifo_pool::do_push(descriptor& u) {
-  if (in_use_.load(std::memory_order_relaxed) && mine(worker_here())) {
-    door::mark_listed(u);
-    own_.list.push_back(&u.link);
-    return;
-  }
-  push_shared(u); // GONE: u
-}
-
-void fifo_pool::push_shared(descriptor& u) {
+[[gnu::always_inline]] inline void fifo_pool::push_shared(descriptor& u) {
   u.state.post();
   shared_.push_back(&u.link); // GONE: u
   door::light_fence();        // (Q2), (Q4): pairs with the heavy fences at (Q1), (Q3)
@@ -181,8 +173,21 @@ void fifo_pool::push_shared(descriptor& u) {
     wake_waiters();
 }
 
+void fifo_pool::do_push(descriptor& u) {
+  if (in_use_.load(std::memory_order_relaxed) && mine(worker_here())) {
+    door::mark_listed(u);
+    own_.list.push_back(&u.link);
+    return;
+  }
+  push_shared(u); // GONE: u
+}
+
 void fifo_pool::push_plain(descriptor& u) {
-  do_push(u); // GONE: u
+  if (in_use_.load(std::memory_order_relaxed)) {
+    do_push(u); // GONE: u
+  } else {
+    push_shared(u); // GONE: u
+  }
   announce();
 }
 
@@ -224,17 +229,21 @@ std::size_t fifo_pool::pop_many(ABT_thread* into, std::size_t most, ABT_pool_con
   return count + pool::pop_many(into + count, most - count, why); // what others have pushed
 }
 
+bool fifo_pool::remove_listed(descriptor& u, worker& here) {
+  if (u.own_pool.is(this) && door::is_taken(u))
+    drain(here);
+  if (!u.own_pool.is(this) || !door::is_listed(u))
+    return false;
+  own_.list.remove(&u.link);
+  return true;
+}
+
 bool fifo_pool::do_remove(descriptor& u, worker* here) {
-  if (mine(here)) {
-    if (u.own_pool.is(this) && door::is_taken(u))
-      drain(*here);
-    if (!u.own_pool.is(this) || !door::is_listed(u))
-      return false;
-    own_.list.remove(&u.link);
-    return true;
-  }
-  if (in_use_.load(std::memory_order_relaxed))
+  if (in_use_.load(std::memory_order_relaxed)) [[unlikely]] {
+    if (mine(here))
+      return remove_listed(u, *here);
     ask_to_share();
+  }
   // relaxed: under the lock, but for marks of other pools, which are not ours whatever they are
   return number_.get() != 0 &&
          shared_.remove_if(&u.link, [&u, this] { return u.container.load_relaxed() == number_.get(); });

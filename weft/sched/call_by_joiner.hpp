@@ -109,7 +109,7 @@ class call_by_joiner {
     // The mark must keep the joiner's FP control, so the unit's is loaded behind it.
     starting with_own;
     if (arch::fp_control::differs_from(u->context)) [[unlikely]] {
-      with_own = {function, argument, u};
+      with_own = {argument, function, u};
       function = &starting::run;
       argument = &with_own;
     }
@@ -159,8 +159,8 @@ class call_by_joiner {
  private:
   // A call whose unit was created under another FP control than its joiner's.
   struct starting {
+    void* argument; // not beside `u`: where both are one, a compiler prepares the pair for all calls
     arch::entry_function function;
-    void* argument;
     const descriptor* u;
     static void run(void* p) {
       const starting& s = *static_cast<const starting*>(p);

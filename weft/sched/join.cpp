@@ -238,10 +238,9 @@ bool go_on_with(worker& w, descriptor& u) {
   if (w.attention.any_relaxed(~no_obstacle) || w.nesting != 0 || !w.stacked.schedulers.empty())
     return false;
   pool* own_pool = u.own_pool;
-  const bool is_tasklet = u.traits.equals_relaxed(unit::kind_tasklet);
-  if (own_pool == nullptr || (!is_tasklet && !u.is_plain()) || !gives_to_joiners(*own_pool) ||
-      !serves(w, u) || w.budget.count_down() || w.current->has(unit::slow_mask) || arch::any(*w.exceptions) ||
-      !take_out(*own_pool, u, w))
+  if (own_pool == nullptr || !(u.is_plain() || u.traits.equals_relaxed(unit::kind_tasklet)) ||
+      !gives_to_joiners(*own_pool) || !serves(w, u) || w.budget.count_down() ||
+      w.current->has(unit::slow_mask) || arch::any(*w.exceptions) || !take_out(*own_pool, u, w))
     return false;
   // Nobody else knows it from here on.
   if (w.attention.any_relaxed(observed)) [[unlikely]] {
@@ -252,7 +251,7 @@ bool go_on_with(worker& w, descriptor& u) {
   }
   if (run_plain_taken(w, u)) [[likely]]
     return true;
-  if (is_tasklet && !u.has_started() && u.traits.equals_relaxed(unit::kind_tasklet)) {
+  if (!u.has_started() && u.traits.equals_relaxed(unit::kind_tasklet)) {
     run_taken_tasklet(w, u);
     if (u.traits.equals_relaxed(unit::kind_tasklet)) [[likely]] {
       call_by_joiner::publish_end(u); // nobody else waits: the caller joins it
