@@ -264,9 +264,9 @@ void switch_to_new(descriptor& self, descriptor& u, ABT_pool_context why) {
   announce_push(self, why);
   const pool* const own_pool = pool_of(self);
   if (own_pool == nullptr || !own_pool->new_units_first)
-    return door::yield_to_taken(u);
+    return door::yield_to_new(u);
   door::let_go_first(self, true);
-  door::yield_to_taken(u);
+  door::yield_to_new(u);
   door::let_go_first(self, false); // it may have been moved to another pool
 }
 
@@ -300,7 +300,7 @@ bool create_to_quickly(ABT_pool handle, void (*function)(void*), void* argument,
   door::mark_taken(*u);
   // A list that is its owner's is of no pool that asks where a push comes from, or puts new units first.
   if (self.own_pool.is(w.listed)) [[likely]] {
-    door::yield_to_taken(*u); // GONE: u, if it is unnamed
+    door::yield_to_new(*u); // GONE: u, if it is unnamed
   } else {
     switch_to_new(self, *u, ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO);
   }

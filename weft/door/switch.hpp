@@ -51,6 +51,10 @@ inline void yield_thoroughly() {
 [[gnu::always_inline]] inline void yield_to_taken(descriptor& next) {
   sched::yield_to_taken(next);
 }
+/// The same for one that has not started, by a call: a caller that does nothing else saves no registers.
+inline void yield_to_new(descriptor& next) {
+  sched::yield_to_taken_slowly(next);
+}
 /// The caller is suspended when it has left its stack. *Switches*: always.
 [[gnu::always_inline]] inline void suspend_to_taken(descriptor& next) {
   sched::suspend_to_taken(next);

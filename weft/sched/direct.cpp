@@ -62,10 +62,7 @@ void publish_suspended(void* u) {
 
 } // namespace
 
-void yield_to_taken_slowly(descriptor& next) {
-  const runtime_section in;
-  if (yield_to_taken_fresh(next)) // SWITCH: may resume on another worker
-    return;
+void yield_to_taken_by_loop(descriptor& next) {
   here().current->state.block();
   leave_by_loop(next, trace::event::stop_yield, [](void* u) { put_back(*static_cast<descriptor*>(u)); });
   act_on_requests();

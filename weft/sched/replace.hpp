@@ -10,7 +10,7 @@
 namespace weft::sched {
 
 // Whoever leaves or has ended cannot be returned to, so from here every technique starts by a jump.
-inline bool can_run_here(worker& w, descriptor& next) noexcept {
+[[gnu::always_inline]] inline bool can_run_here(worker& w, descriptor& next) noexcept {
   if (next.has(unit::slow_mask | unit::not_cancellable)) [[unlikely]] {
     if (next.has(unit::slow_mask) || !w.on_primary_thread)
       return false;
@@ -101,9 +101,8 @@ void leave_from_handler(worker& w, descriptor& self, arch::arrival_function then
 // the worker, while it still runs `u`. Contexts: in the runtime or in a thread. Switches: never.
 void tell_end_of_hosted(descriptor& u, descriptor& joiner) noexcept;
 
-// The caller becomes ready in the worker's own list, and `next`, which is in no pool and nobody else's, runs.
-// False: nothing has changed but the budget of decisions. Contexts: thread, in the runtime. Switches: where
-// it says true.
-bool yield_to_taken_fresh(descriptor& next);
+// The caller becomes ready in its pool, and `next`, which is in no pool and nobody else's, runs when the loop
+// has looked around. Contexts: thread, in the runtime. Switches: always.
+void yield_to_taken_by_loop(descriptor& next);
 
 } // namespace weft::sched

@@ -5,6 +5,7 @@
 #include "weft/base/assert.hpp"
 #include "weft/carrier/runtime_section.hpp"
 #include "weft/sched/calls_units.hpp"
+#include "weft/sched/direct.hpp"
 #include "weft/sched/replace.hpp"
 #include "weft/sched/requests.hpp"
 #include "weft/workers/exceptions_kept.hpp"
@@ -107,16 +108,23 @@ bool may_yield_into(const worker& w, const descriptor& next) noexcept {
              &next); // SWITCH: may resume on another worker
 }
 
-} // namespace
-
-bool yield_to_taken_fresh(descriptor& next) {
-  worker& w = here();
+// Where `next` has not started and lives in the pool of the worker's own list, which the caller goes into.
+// False: nothing has changed but the budget.
+[[gnu::always_inline]] inline bool yield_to_taken_fresh(worker& w, descriptor& next) {
   if (w.fifo == nullptr || w.attention.load_relaxed() != 0 || next.has_started() || !next.is_plain() ||
       !next.own_pool.is(w.listed) || !may_yield_into(w, next) || w.budget.count_down() ||
       !can_run_here(w, next))
     return false;
   yield_into_fresh(w, next); // SWITCH: may resume on another worker
   return true;
+}
+
+} // namespace
+
+void yield_to_taken_slowly(descriptor& next) {
+  const runtime_section in;
+  if (!yield_to_taken_fresh(here(), next)) // SWITCH: may resume on another worker
+    yield_to_taken_by_loop(next);
 }
 
 namespace {
