@@ -69,12 +69,14 @@ int depth_here(const xstream* es) noexcept {
   return l != nullptr && (l->events & event) != 0 ? l : nullptr;
 }
 
-// `es`: the caller's; null: it has none.
-[[gnu::always_inline]] inline void tell(const listener& l, xstream* es, descriptor& u, std::uint64_t event,
+// `es`: the caller's, if it has one.
+[[gnu::always_inline]] inline void tell(const listener& l, ABT_xstream es, descriptor& u, std::uint64_t event,
                                         descriptor* cause) noexcept {
   context_of_event c{event, &u, cause};
-  l.callback(handle_of(u), es != nullptr ? handle_of(*es) : ABT_XSTREAM_NULL, event,
-             reinterpret_cast<ABT_tool_context>(&c), l.argument);
+  l.callback(handle_of(u), es, event, reinterpret_cast<ABT_tool_context>(&c), l.argument);
+}
+[[nodiscard]] ABT_xstream handle_or_null(xstream* es) noexcept {
+  return es != nullptr ? handle_of(*es) : ABT_XSTREAM_NULL;
 }
 
 // By door::event; those behind are nothing of the kind.
@@ -107,13 +109,14 @@ void observe_worker(worker& w, door::event what, const void* unit, std::uint32_t
     return;
   auto& u = *static_cast<descriptor*>(const_cast<void*>(unit));
   if (!is_ours(u) || (event == ABT_TOOL_EVENT_THREAD_FINISH && door::is_unwinding(u)))
-    return;                                           // what was cancelled does not finish
-  tell(*l, door::owner_of<xstream>(w), u, event, &u); // only streams are observed
+    return;                                  // what was cancelled does not finish
+  xstream& es = *door::owner_of<xstream>(w); // only streams are observed
+  tell(*l, handle_of(es), u, event, &u);
 }
 
 void observe_ready_unit(descriptor& u) noexcept {
   if (const listener* l = listener_for(ABT_TOOL_EVENT_THREAD_RESUME); l != nullptr && is_ours(u))
-    tell(*l, stream_here(), u, ABT_TOOL_EVENT_THREAD_RESUME, unit_here());
+    tell(*l, handle_or_null(stream_here()), u, ABT_TOOL_EVENT_THREAD_RESUME, unit_here());
 }
 
 } // namespace
@@ -127,7 +130,7 @@ void tell_tool_slowly(descriptor& u, std::uint64_t event) noexcept {
   }
   if (const listener* l = listener_for(event)) {
     xstream* const es = stream_here();
-    tell(*l, es, u, event, es != nullptr ? &door::unit_here() : nullptr);
+    tell(*l, handle_or_null(es), u, event, es != nullptr ? &door::unit_here() : nullptr);
   }
 }
 

@@ -88,8 +88,8 @@ void worker::set_observed(bool on) noexcept {
 namespace {
 
 void tell_observer(worker& w, trace::event what, const void* unit, std::uint32_t argument) noexcept {
-  if ((observed_events.load_relaxed() >> static_cast<unsigned>(what) & 1) ==
-      0) // relaxed: only spares the call
+  const std::uint32_t told_of = observed_events.load_relaxed(); // relaxed: only spares the call
+  if ((told_of >> static_cast<unsigned>(what) & 1) == 0)
     return;
   if (const observer tell = observe.load(std::memory_order_acquire))
     tell(w, what, unit, argument);
