@@ -263,10 +263,10 @@ void run_ult(descriptor& u) {
 constexpr std::size_t function_at = door::closure_function_at;
 
 constinit const std::array<door::operations, 5> operations_of_units{{
-    {&run_ult, &drop, nullptr, nullptr, &end_cancelled, &discard, function_at},         // of loops
-    {nullptr, nullptr, nullptr, "primary ULT", nullptr, nullptr, 0},                    // of the primary ULT
     {&run_ult, &drop, nullptr, nullptr, &end_cancelled, &discard, function_at},         // of ULTs
     {&run_tasklet, &drop, nullptr, nullptr, nullptr, &discard, function_at},            // of tasklets
+    {&run_ult, &drop, nullptr, nullptr, &end_cancelled, &discard, function_at},         // of loops
+    {nullptr, nullptr, nullptr, "primary ULT", nullptr, nullptr, 0},                    // of the primary ULT
     {&run_preemptible, &drop, nullptr, nullptr, &end_cancelled, &discard, function_at}, // of preemptible ULTs
 }};
 constinit const door::operations freed_operations{nullptr, nullptr, nullptr, "freed", nullptr, nullptr, 0};

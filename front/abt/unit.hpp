@@ -89,10 +89,10 @@ inline const closure& closure_of(const descriptor& u) noexcept {
 // The function of a ULT, and the end of its accounts.
 void run_ult(descriptor& u);
 extern const std::array<door::operations, 5> operations_of_units; // together: is_ours() asks for all of them
-inline constexpr const door::operations& loop_operations = operations_of_units[0]; // a scheduler's loop
-inline constexpr const door::operations& primary_operations = operations_of_units[1];
-inline constexpr const door::operations& ult_operations = operations_of_units[2];
-inline constexpr const door::operations& tasklet_operations = operations_of_units[3];
+inline constexpr const door::operations& ult_operations = operations_of_units[0];
+inline constexpr const door::operations& tasklet_operations = operations_of_units[1];
+inline constexpr const door::operations& loop_operations = operations_of_units[2]; // a scheduler's loop
+inline constexpr const door::operations& primary_operations = operations_of_units[3];
 inline constexpr const door::operations& preemptible_operations = operations_of_units[4];
 extern const door::operations freed_operations; // what stale handles find
 

@@ -89,7 +89,7 @@ class fast_units {
   /// of the caller's worker `before` comes from.
   [[gnu::always_inline]] static bool free_listed_thread(worker& before, descriptor* u) {
     const ended e = run_on_callers_stack(before, u);
-    if (e.now == nullptr)
+    if (e.now == nullptr) [[unlikely]]
       return free_thread_elsewhere(before, *u);
     if (e.plain) [[likely]] { // as it is still: nobody else knows it
       free_plain(*e.now, *u);
@@ -111,7 +111,9 @@ class fast_units {
   }
   [[gnu::always_inline]] static bool free_thread(descriptor& u) {
     worker& w = sched::here();
-    return is_listed(w, u) ? free_listed_thread(w, &u) : free_thread_elsewhere(w, u);
+    if (is_listed(w, u)) [[likely]]
+      return free_listed_thread(w, &u);
+    return free_thread_elsewhere(w, u);
   }
 
   /// The same for tasklets, which run on the caller's stack or on the worker's. Nothing may leave one by an
