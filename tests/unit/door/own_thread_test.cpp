@@ -117,8 +117,14 @@ TEST_F(door_own_thread, has_variables_before_it_starts) {
     for (int k = 0; k < 3; ++k)
       door::join_own_thread(start([](void*) {}, nullptr));
     for (int k = 0; k < 20; ++k) {
-      door::descriptor& fresh = start([](void*) {}, nullptr);
+      std::atomic<bool> may_end{false}; // at its end it has none any more
+      const auto until_told = [](void* told) {
+        while (!*static_cast<std::atomic<bool>*>(told))
+          this_thread::yield();
+      };
+      door::descriptor& fresh = start(until_told, &may_end);
       EXPECT_TRUE(door::has_own_variables(fresh));
+      may_end = true;
       door::join_own_thread(fresh);
     }
   });

@@ -47,23 +47,26 @@ TEST(wake, leaves_the_timekeeper_alone) {
   one.workers = 1;
   worker_group g(std::move(one));
   long before = -1, after = -1;
+  std::int64_t took = 0;
   thread_attributes there;
   there.pool = &g.next_pool();
   thread main(there, [&] {
     thread ready([] {});
     before = sleeps_of_timekeeper();
+    const std::int64_t begin = os::now_ns();
     for (int i = 0; i < 1000; ++i) {
       g.wake();
       const std::int64_t until = os::now_ns() + 20'000; // in which it would have slept again
       while (os::now_ns() < until) {
       }
     }
+    took = os::now_ns() - begin;
     after = sleeps_of_timekeeper();
     ready.join();
   });
   main.join();
   EXPECT_GE(before, 0);
-  EXPECT_LE(after, before + 50);
+  EXPECT_LE(after, before + 50 + took / 1'000'000); // some of its own, where others have the CPUs
 }
 
 // Of an idle group, a source is looked at by one worker, once each time. When each sleeper woke for it, and
