@@ -44,6 +44,11 @@ shelf& shelf_of(const thread& t) noexcept {
 constinit door::atomic<std::uint64_t> left_out{0};
 constinit door::atomic<int> told_by{-1}; // the descriptor
 
+// (P3) The receiver is between its look at what waits and the last thread's queue: it sets this, full fence,
+// takes from the kernel, queues, and clears it (release). Who has sent a signal and finds that it does not
+// wait any more (full fence) reads this (acquire): the receiver has not taken it, or is awaited.
+constinit door::atomic<bool> receiver_hands_over{false};
+
 // Who waits for the descriptor looks again, too.
 int tell_of(int descriptor, std::uint64_t signals) noexcept {
   return static_cast<int>(libc.syscall(SYS_signalfd4, descriptor, reinterpret_cast<long>(&signals),
@@ -210,7 +215,10 @@ void* receive(void*) noexcept {
     const int descriptor = told_by.load_acquire(); // pairs with the release of who made it
     pollfd p{descriptor, POLLIN, 0};
     const bool is_told = ::syscall(SYS_poll, &p, 1, -1) > 0 && (p.revents & POLLNVAL) == 0;
+    receiver_hands_over.store_relaxed(true);
+    door::full_fence(); // (P3)
     const auto [nobodys, has_mains] = hand_over_all();
+    receiver_hands_over.store_release(false); // (P3)
     if (!is_told || tell_of(descriptor, handed_signals() & ~left_out.load_relaxed()) < 0) {
       left_out.store_relaxed(0);
       told_by.store_release(high_descriptor());
@@ -338,6 +346,11 @@ void hand_over_here() noexcept {
   const weft::no_preemption here;
   const errno_kept as_it_was;
   static_cast<void>(hand_over_all());
+  if (!door::is_in_program())
+    return; // what a handler has interrupted may hold a lock that the receiver needs
+  door::full_fence();
+  for (unsigned looks = 0; receiver_hands_over.load_acquire();) // (P3)
+    door::pause_for_another(looks);
 }
 
 bool take_from_process(std::uint64_t wanted) noexcept {
