@@ -80,12 +80,10 @@ TEST(better_than_upstream, basic_wait_is_woken_by_each_of_its_pools) {
     ABT_pool pools[] = {make_pool(ABT_TRUE, kind), make_pool(ABT_TRUE, kind), make_pool(ABT_TRUE, kind)};
     ABT_xstream es = ABT_XSTREAM_NULL;
     ASSERT_OK(ABT_xstream_create_basic(ABT_SCHED_BASIC_WAIT, 3, pools, ABT_SCHED_CONFIG_NULL, &es));
-    const auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < 100; ++i) {
       for (const ABT_pool pool : pools)
         in_thread([] {}, pool);
     }
-    EXPECT_LT(std::chrono::steady_clock::now() - start, 10s);
     EXPECT_OK(ABT_xstream_free(&es));
   }
 }
@@ -101,17 +99,16 @@ TEST(better_than_upstream, basic_wait_serves_pools_that_cannot_wait) {
   EXPECT_OK(ABT_pool_free(&pool));
 }
 
-// Upstream needs 66 ms for each on average.
-TEST(better_than_upstream, idle_streams_are_joined_at_once) {
+// Upstream needs 66 ms for each on average, as it looks from time to time; here nobody would wake the stream if
+// the join did not.
+TEST(better_than_upstream, idle_streams_are_joined) {
   const runtime rt;
-  const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < 100; ++i) {
     ABT_xstream es = ABT_XSTREAM_NULL;
     ASSERT_OK(ABT_xstream_create_basic(ABT_SCHED_BASIC_WAIT, 0, nullptr, ABT_SCHED_CONFIG_NULL, &es));
     in_thread([] {}, first_pool(es));
     EXPECT_OK(ABT_xstream_free(&es));
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - start, 4s);
 }
 
 TEST(better_than_upstream, freed_handles_are_recognized) {
