@@ -92,11 +92,11 @@ TEST_P(hazards, handlers_on_a_signal_stack_keep_their_frames) {
     for (const volatile int& word : frame)
       overwritten += word != mine;
   };
-  ASSERT_EQ(::sigaction(SIGWINCH, &how, &before), 0);
-  stress([](int, int) { ::raise(SIGWINCH); });
+  ASSERT_EQ(::sigaction(SIGALRM, &how, &before), 0);
+  stress([](int, int) { ::raise(SIGALRM); });
   EXPECT_GT(handled, threads);
   EXPECT_EQ(overwritten, 0);
-  ::sigaction(SIGWINCH, &before, nullptr);
+  ::sigaction(SIGALRM, &before, nullptr);
 }
 
 TEST_P(hazards, a_recursive_mutex_excludes) {
