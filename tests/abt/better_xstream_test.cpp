@@ -99,8 +99,8 @@ TEST(better_than_upstream, basic_wait_serves_pools_that_cannot_wait) {
   EXPECT_OK(ABT_pool_free(&pool));
 }
 
-// Upstream needs 66 ms for each on average, as it looks from time to time; here nobody would wake the stream if
-// the join did not.
+// Upstream needs 66 ms for each on average, as it looks from time to time; here nobody would wake the stream
+// if the join did not.
 TEST(better_than_upstream, idle_streams_are_joined) {
   const runtime rt;
   for (int i = 0; i < 100; ++i) {
