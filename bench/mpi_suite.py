@@ -3,7 +3,7 @@
 """The suite "mpi": threads of Weft that wait in MPI, by the layer, beside kernel threads that wait in the engine. Two ranks on this
 machine, a worker a rank.
 
-    bench/mpi_suite.py [--bin build/release/bench/bin] [--layers build/release/front/mpi] [--quick] [--passes N]
+    bench/mpi_suite.py [--bin build/release/bench/bin] [--layers build/release/front/mpi] [--quick] [--passes N] [--only CASE]
 """
 
 import datetime
@@ -31,6 +31,7 @@ CASES = {
     "round_trips-64": {"weft": [64, 500, 20], "kernel": [64, 20, 5], "quick": [64, 10, 3]},
     "blocked-100000": {"weft": [100_000], "kernel": None, "quick": [10_000]},
     "idle": {"weft": [5], "kernel": [5], "quick": [1]},
+    "beside-64": {"weft": [64, 20], "kernel": [64, 3], "quick": [64, 2]},
 }
 # What is printed of a case: a name, how it is found, the goal.
 COLUMNS = {
@@ -38,7 +39,14 @@ COLUMNS = {
     "round_trips-64": [("best, us", lambda r: min(r["windows"])), ("mean, us", lambda r: statistics.mean(r["windows"]))],
     "blocked-100000": [("until all wait, ms", lambda r: r["to_block_ms"]), ("an answer, us", lambda r: r["answer_us"])],
     "idle": [("CPU of a rank, %", lambda r: r["cpu_percent"])],
+    "beside-64": [("slower, %, least", lambda r: slower(r, min)), ("median", lambda r: slower(r, statistics.median))],
 }
+
+
+def slower(result, which):
+    """By how many % 64 threads that wait slow one that computes: of `which` of its times."""
+    alone, beside = (which(times) for times in zip(*result["alone_and_beside_ms"]))
+    return 100 * (beside / alone - 1)
 
 
 def once(engine, kind, case, numbers, options):
@@ -58,7 +66,7 @@ def once(engine, kind, case, numbers, options):
 
 def measure(options):
     jobs = [{"engine": engine, "kind": kind, "case": case, "passes": []} for case in CASES for engine in LAUNCH for kind in KINDS
-            if (options.bin / f"mpi.{engine}").exists() and CASES[case][kind] is not None]
+            if (options.bin / f"mpi.{engine}").exists() and CASES[case][kind] is not None and options.only in (None, case)]
     for _ in range(options.passes):
         for job in jobs:
             numbers = CASES[job["case"]]["quick" if options.quick else job["kind"]]
@@ -69,6 +77,8 @@ def measure(options):
 
 def tables(jobs):
     for case, columns in COLUMNS.items():
+        if all(job["case"] != case for job in jobs):
+            continue
         print(f"\n{case}\n{'':20}" + "".join(f"{name:>22}" for name, _ in columns))
         for job in jobs:
             if job["case"] != case:
@@ -82,6 +92,7 @@ def tables(jobs):
 def main():
     parser = run.script_parser(__doc__)
     parser.add_argument("--layers", type=pathlib.Path, help="the folder of libweft_mpi_ENGINE.so (unless said, of the same build)")
+    parser.add_argument("--only", choices=CASES, help="one case")
     options = parser.parse_args()
     run.require_clean(options)
     options.bin = options.bin.resolve()

@@ -121,6 +121,60 @@ void idle(int seconds) {
 }
 
 template <class Thread>
+void yield() {
+  if constexpr (std::is_same_v<Thread, weft::thread>) {
+    weft::this_thread::yield(); // SWITCH: may resume on another worker
+  } else {
+    std::this_thread::yield();
+  }
+}
+
+// Of a computation that lets others run from time to time: milliseconds.
+template <class Thread>
+double compute() {
+  constexpr int pieces = 2000, steps = 20'000; // some 6 us each
+  const double begin = now();
+  for (int p = 0; p < pieces; ++p) {
+    for (int s = 0; s < steps; ++s)
+      asm volatile("" : "+r"(s));
+    yield<Thread>();
+  }
+  return 1e3 * (now() - begin);
+}
+
+// Rank 0 computes, first alone and then beside so many threads that wait for rank 1; and so on.
+template <class Thread>
+void beside(int waiting, int rounds) {
+  for (int r = 0; r < rounds; ++r) {
+    int value = 0;
+    if (rank == 1) {
+      MPI_Recv(&value, 1, MPI_INT, 0, waiting, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      for (int i = 0; i < waiting; ++i)
+        MPI_Send(&i, 1, MPI_INT, 0, i, MPI_COMM_WORLD);
+      continue;
+    }
+    const double alone = compute<Thread>();
+    std::atomic<int> begun{0};
+    std::vector<Thread> all;
+    for (int i = 0; i < waiting; ++i) {
+      all.emplace_back([&begun, i] {
+        int got = 0;
+        ++begun;
+        MPI_Recv(&got, 1, MPI_INT, 1, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      });
+    }
+    while (begun < waiting)
+      yield<Thread>();
+    const double beside_them = compute<Thread>();
+    MPI_Send(&value, 1, MPI_INT, 1, waiting, MPI_COMM_WORLD);
+    for (Thread& t : all)
+      t.join();
+    std::printf("%s[%.4f, %.4f]%s", r == 0 ? "{\"alone_and_beside_ms\": [" : ", ", alone, beside_them,
+                r + 1 == rounds ? "]}\n" : "");
+  }
+}
+
+template <class Thread>
 bool run(const char* what, int a, int b, int c) {
   if (std::strcmp(what, "round_trips") == 0) {
     round_trips<Thread>(a, b, c);
@@ -128,6 +182,8 @@ bool run(const char* what, int a, int b, int c) {
     blocked<Thread>(a);
   } else if (std::strcmp(what, "idle") == 0) {
     idle<Thread>(a);
+  } else if (std::strcmp(what, "beside") == 0) {
+    beside<Thread>(a, b);
   } else {
     return false;
   }
@@ -136,7 +192,7 @@ bool run(const char* what, int a, int b, int c) {
 
 } // namespace
 
-// waits weft|kernel round_trips THREADS ROUNDS WINDOWS | blocked COUNT | idle SECONDS
+// waits weft|kernel round_trips THREADS ROUNDS WINDOWS | blocked COUNT | idle SECONDS | beside THREADS ROUNDS
 int main(int count, char** words) {
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&count, &words, MPI_THREAD_MULTIPLE, &provided);
