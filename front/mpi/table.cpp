@@ -264,9 +264,10 @@ void wait_in_table(joint& j, entry* entries, std::size_t count, const door::mess
   const bool goes_on = door::others_are_ready_here();
   t.expect(count);
   const auto on_left = [&t, &g, entries, last, goes_on] {
-    t.enter(entries, last); // GONE: the frame
-    if (goes_on)
-      g.wake();
+    worker_group* const to_wake = goes_on ? &g : nullptr; // what is captured stands in the frame
+    t.enter(entries, last);                               // GONE: the frame
+    if (to_wake != nullptr)
+      to_wake->wake();
     return true;
   };
   j.place.wait_with(on_left, {door::wait_kind::messages, 0, &shown}); // SWITCH: may resume on another worker
