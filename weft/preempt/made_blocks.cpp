@@ -49,8 +49,10 @@ constinit base::choice_knob blocks_knob{
 const base::knob_list blocks_knobs{blocks_knob};
 
 // As many threads as have a spare each that goes on with one alone (spares.hpp), if a cooperative thread
-// waits for what a preempted one holds: as with donors, of which there are no more by default.
-constexpr std::size_t most_spares = 256;
+// waits for what a preempted one holds. A spare is kept by who has gone on alone and waits for the same lock:
+// 64 that were all preempted on the way to one arena of malloc's, of which there are eight a CPU, are not to
+// be expected. Each costs 9 KiB, and the kernel its own stack.
+constexpr std::size_t most_spares = 64;
 
 // `block` is first: what belongs to a block stands where it does.
 struct made_block : os::on_own_heap {
