@@ -157,10 +157,12 @@ class made_blocks {
     if (is_old && (first || asked_.load_acquire())) // acquire: pairs with the release in make()
       return ask(first);
     if (sched::tls_block* const block = take(first)) {
-      if (renew(*block) || !first)
+      if (renew(*block))
         return block;
+      // While a library is being loaded there is no image with it. What is below it in this block may be the
+      // last thread's, and the loader may have written what it wants to before that thread.
       take_back(block);
-      return ask(first);
+      first = true; // its share of `wanted_` went with the block
     }
     if (const int error = error_.exchange_relaxed(0)) {
       if (!first)
