@@ -50,12 +50,12 @@ door::deadline end_of_wait(int descriptor, short events) noexcept {
   if (has_no_limits(descriptor))
     return door::no_deadline;
   const std::uint64_t turn = turn_of_limits();
-  const std::optional<timeval> in = limit_of(descriptor, SO_RCVTIMEO);
-  const std::optional<timeval> out = limit_of(descriptor, SO_SNDTIMEO);
-  if (!in && !out)
+  const bool in = (events & POLLIN) != 0;
+  if (const std::optional<timeval> limit = limit_of(descriptor, in ? SO_RCVTIMEO : SO_SNDTIMEO))
+    return door::now() + door::ns_of({limit->tv_sec, limit->tv_usec * 1000});
+  if (is_watched(descriptor) && !limit_of(descriptor, in ? SO_SNDTIMEO : SO_RCVTIMEO))
     note_no_limits(descriptor, turn);
-  const std::optional<timeval>& limit = (events & POLLIN) != 0 ? in : out;
-  return limit ? door::now() + door::ns_of({limit->tv_sec, limit->tv_usec * 1000}) : door::no_deadline;
+  return door::no_deadline;
 }
 
 // A cancellation interrupts it there.

@@ -2,6 +2,7 @@
 // The table, and the calls that make descriptors or close them besides those that wait (descriptors.cpp).
 #include "front/pthreads/known_descriptors.hpp"
 
+#include "front/pthreads/engine.hpp"
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/thread.hpp"
 #include "weft/door/section.hpp"
@@ -17,7 +18,7 @@ namespace {
 
 // Of a number, in one word, zero at first: the guess, whether it is watched, and in which turn it was found
 // to have no limits. Numbers above are looked at each time.
-constexpr std::uint64_t guess_mask = 3, is_watched = 4, turn_step = 8;
+constexpr std::uint64_t guess_mask = 3, watched_bit = 4, turn_step = 8;
 constinit std::array<door::atomic<std::uint64_t>, 1 << 16> known{};
 // Begins anew whenever a socket is given a time limit: a copy of the descriptor (dup(2)) has it too. Never 0.
 constinit door::atomic<std::uint64_t> turn{turn_step};
@@ -44,13 +45,14 @@ void note(int descriptor, guess g) noexcept {
     word->store_relaxed((word->load_relaxed() & ~guess_mask) | static_cast<std::uint64_t>(g));
 }
 
-// A handler that has interrupted the runtime may not enter it.
+// A handler that has interrupted the runtime may not enter it; and a child of vfork() has the memory of its
+// parent, but descriptors of its own.
 int watch(int descriptor) noexcept {
   auto* const word = word_of(descriptor);
-  if (word == nullptr || (self != nullptr && !door::is_in_program()))
+  if (word == nullptr || (self != nullptr && !door::is_in_program()) || is_child_of_vfork())
     return descriptor;
   const errno_kept as_it_was;
-  word->store_relaxed(is_watched);
+  word->store_relaxed(watched_bit);
   io::adopt(descriptor);
   return descriptor;
 }
@@ -75,10 +77,15 @@ void watch_no_more(unsigned first, unsigned last) noexcept {
   io::disown_all(first, last);
 }
 
+bool is_watched(int descriptor) noexcept {
+  const auto* const word = word_of(descriptor);
+  return word != nullptr && (word->load_relaxed() & watched_bit) != 0;
+}
+
 bool has_no_limits(int descriptor) noexcept {
   const auto* const word = word_of(descriptor);
   const std::uint64_t now = word != nullptr ? word->load_relaxed() : 0;
-  return (now & is_watched) != 0 && (now & ~(turn_step - 1)) == turn_of_limits();
+  return (now & watched_bit) != 0 && (now & ~(turn_step - 1)) == turn_of_limits();
 }
 
 std::uint64_t turn_of_limits() noexcept {
@@ -88,7 +95,7 @@ std::uint64_t turn_of_limits() noexcept {
 void note_no_limits(int descriptor, std::uint64_t of_turn) noexcept {
   auto* const word = word_of(descriptor);
   const std::uint64_t now = word != nullptr ? word->load_relaxed() : 0;
-  if ((now & is_watched) != 0)
+  if ((now & watched_bit) != 0)
     word->store_relaxed(of_turn | (now & (turn_step - 1)));
 }
 

@@ -24,6 +24,7 @@ void note(int descriptor, guess g) noexcept;
 int watch(int descriptor) noexcept;
 /// The same of two, if the call has `result` 0, which is returned.
 int watch_both(int result, const int* descriptors) noexcept;
+[[nodiscard]] bool is_watched(int descriptor) noexcept;
 /// It is about to be closed, or may be closed by others from now on.
 void watch_no_more(int descriptor) noexcept;
 void watch_no_more(unsigned first, unsigned last) noexcept;
@@ -33,6 +34,6 @@ void watch_no_more(unsigned first, unsigned last) noexcept;
 [[nodiscard]] bool has_no_limits(int descriptor) noexcept;
 /// Who finds that takes the turn before it asks: a limit that is set meanwhile begins another.
 [[nodiscard]] std::uint64_t turn_of_limits() noexcept;
-void note_no_limits(int descriptor, std::uint64_t turn) noexcept;
+void note_no_limits(int descriptor, std::uint64_t turn) noexcept; // of one that is watched
 
 } // namespace weft::pthreads

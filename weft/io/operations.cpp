@@ -289,11 +289,7 @@ void close(int descriptor) {
 }
 
 short poll(int descriptor, short events, std::error_code& error, const limit& how_long) noexcept {
-  request r;
-  r.what = operation::poll;
-  r.descriptor = descriptor;
-  r.flags = events;
-  const int result = perform(r, how_long);
+  const int result = perform(request_to_poll(descriptor, events), how_long);
   return result < 0 ? (report<int>(result, error), short{0}) : report<short>(result, error);
 }
 short poll(int descriptor, short events, const limit& how_long) {

@@ -15,14 +15,6 @@
 namespace weft::io {
 namespace {
 
-request poll_of(int descriptor, short events) noexcept {
-  request r;
-  r.what = operation::poll;
-  r.descriptor = descriptor;
-  r.flags = events;
-  return r;
-}
-
 direction way_of(short events) noexcept {
   constexpr int out = POLLOUT | POLLWRNORM | POLLWRBAND;
   if ((events & out) == 0)
@@ -78,7 +70,7 @@ void readiness::wait(std::error_code& error, const limit& how_long) noexcept {
   int result = 0;
   if (sched::on_worker()) {
     result = wait_for_edge(how_long);
-  } else if (const int found = perform_outside(poll_of(descriptor_, events_), how_long); found < 0) {
+  } else if (const int found = perform_outside(request_to_poll(descriptor_, events_), how_long); found < 0) {
     result = -found;
   }
   if (result != 0) {

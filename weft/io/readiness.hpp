@@ -52,9 +52,10 @@ class WEFT_API readiness {
   descriptor_record* const record_; // null: there is none
 };
 
-/// Whoever waits for `descriptor`, in a call of this room or by readiness, tries its call again. For those
-/// who have a reason of their own to end a wait, and have set what the waiting thread looks at before it
-/// tries. *Contexts*: all but signal handlers. *Switches*: never. *Errors*: none.
+/// Each thread that waits for `descriptor`, in a call of this room or by readiness, tries its call again; a
+/// foreign kernel thread, which waits in the kernel, is not reached. For those who have a reason of their own
+/// to end a wait, and have set what the waiting thread looks at before it tries. *Contexts*: all but signal
+/// handlers. *Switches*: never. *Errors*: none.
 WEFT_API void wake_waiters(int descriptor) noexcept;
 
 } // namespace weft::io

@@ -166,6 +166,14 @@ int open_now(const request& r) noexcept {
 
 } // namespace
 
+request request_to_poll(int descriptor, short events) noexcept {
+  request r;
+  r.what = operation::poll;
+  r.descriptor = descriptor;
+  r.flags = events;
+  return r;
+}
+
 direction direction_of(const request& r) noexcept {
   switch (r.what) {
   case operation::read:

@@ -47,6 +47,9 @@ enum class direction : std::uint8_t { in, out, any };
 /// The same as events of poll(2).
 [[nodiscard]] short events_of(const request& r) noexcept;
 
+/// poll(2) of one descriptor.
+[[nodiscard]] request request_to_poll(int descriptor, short events) noexcept;
+
 /// All bytes of the buffers.
 [[nodiscard]] std::size_t size_of(const request& r) noexcept;
 
