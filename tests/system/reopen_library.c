@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { rounds = 1000, warm_up = 50 };
 
@@ -26,6 +27,18 @@ static int entries(const char* folder) {
   if (all != NULL)
     closedir(all);
   return count;
+}
+
+/* Of some readings the fewest: Weft's watchdog reads what the kernel tells of a thread, a descriptor for a
+   moment. What is left behind is in each. */
+static int descriptors_kept(void) {
+  int fewest = entries("/proc/self/fd");
+  for (int i = 0; i < 20; ++i) {
+    usleep(500);
+    const int now = entries("/proc/self/fd");
+    fewest = now < fewest ? now : fewest;
+  }
+  return fewest;
 }
 
 static int mappings(void) {
@@ -69,14 +82,14 @@ int main(int count, char** arguments) {
     require(dlclose(library) == 0, "the library that uses it closes");
     if (i == warm_up) {
       kernel_threads = entries("/proc/self/task");
-      descriptors = entries("/proc/self/fd");
+      descriptors = descriptors_kept();
       maps = mappings();
     }
   }
   printf("kernel threads %d, now %d; descriptors %d, now %d; mappings %d, now %d\n", kernel_threads,
-         entries("/proc/self/task"), descriptors, entries("/proc/self/fd"), maps, mappings());
+         entries("/proc/self/task"), descriptors, descriptors_kept(), maps, mappings());
   require(entries("/proc/self/task") == kernel_threads, "no kernel thread is left behind");
-  require(entries("/proc/self/fd") == descriptors, "no descriptor is left behind");
+  require(descriptors_kept() == descriptors, "no descriptor is left behind");
   require(mappings() <= maps + 16, "no mapping is left behind");
   return 0;
 }

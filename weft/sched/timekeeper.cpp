@@ -79,6 +79,8 @@ class keeper {
                  std::strerror(error));
   }
 
+  [[nodiscard]] std::uint32_t times_woken() const noexcept { return changes_.load_relaxed(); }
+
   void enter_group() noexcept {
     const std::scoped_lock held(lock_);
     ++groups_;
@@ -158,6 +160,10 @@ void look_by(deadline at) noexcept {
 
 void start() noexcept {
   of_process().start();
+}
+
+std::uint32_t times_woken() noexcept {
+  return of_process().times_woken();
 }
 
 void enter_group() noexcept {

@@ -8,6 +8,8 @@
 // first preemptible thread is made, and ends with the last group. docs/design/timers.md has the argument.
 #pragma once
 
+#include <cstdint>
+
 #include "weft/base/export.hpp"
 #include "weft/events/timer_queue.hpp"
 
@@ -21,6 +23,10 @@ void look_by(deadline at) noexcept;
 // thread may hold, so this comes before the first of those. Where it cannot be had, timers are late as
 // without it, and that is said once. Contexts: user mode, foreign kernel thread. Switches: never.
 WEFT_API void start() noexcept;
+
+// How often it was told of an earlier timer or of its end, for tests; it starts anew after fork(). Contexts:
+// any. Switches: never.
+WEFT_API std::uint32_t times_woken() noexcept;
 
 // A group has started; the last one of the process has ended, and the kernel thread ends. Contexts: as
 // group's.
