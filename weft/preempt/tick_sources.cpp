@@ -34,6 +34,9 @@ struct place {
   timer_t timer{};
   std::int32_t target = 0; // the kernel thread that the timer signals; 0: there is no timer
   bool seen = false;
+  bool is_at_rest = false;       // the timer is there and stopped, until then:
+  std::int64_t judged_again = 0; // when it is looked whether a handler has begun since the last look
+  std::int64_t rest = 0;
 };
 constinit std::array<place, most_workers> places;
 constinit base::atomic<std::uint32_t> places_used{0}; // never falls
@@ -169,7 +172,38 @@ int make_timer(place& p, std::int32_t target, std::size_t mark, int number) noex
   if (::timer_create(CLOCK_MONOTONIC, &to, &p.timer) != 0)
     return errno;
   p.target = target;
+  p.is_at_rest = false;
+  p.judged_again = p.rest = 0;
   return 0;
+}
+
+// From `begin`; 0: never.
+void set_timer(const place& p, std::int64_t begin, std::int64_t interval) noexcept {
+  const itimerspec when = {os::timespec_of(begin != 0 ? interval : 0), os::timespec_of(begin)};
+  ::timer_settime(p.timer, TIMER_ABSTIME, &when, nullptr);
+}
+
+// Under a slow debugger, or strace, a timer may fire again before the handler's first instruction, each time:
+// one frame on top of the other until the stack is full (the monitor's ticks.cpp, until_next()). A timer to
+// which no handler has answered for eight intervals rests as long, or twice as long as before if none has
+// answered in that rest either. True: it begins anew.
+bool has_rested(place& p, worker& w, std::int64_t now, std::int64_t interval) noexcept {
+  constexpr std::int64_t longest = 1'000'000'000;
+  if (now < p.judged_again)
+    return false;
+  const bool answered = w.preemption.tick_on_its_way.exchange_relaxed(1) == 0;
+  const bool ends_rest = p.is_at_rest;
+  const bool begins_rest = !ends_rest && !answered && p.judged_again != 0;
+  p.is_at_rest = begins_rest;
+  p.judged_again = now + 8 * interval;
+  if (answered)
+    p.rest = 0;
+  if (begins_rest) {
+    p.rest = std::clamp(2 * p.rest, 8 * interval, std::max(8 * interval, longest));
+    p.judged_again = now + p.rest;
+    set_timer(p, 0, interval);
+  }
+  return ends_rest;
 }
 
 void note_worker(worker& w, void* /*argument*/) {
@@ -237,21 +271,20 @@ std::int64_t tend_timers(tick_source source, std::int64_t interval_ns, int numbe
   std::size_t index = 0;
   for (std::uint32_t at = 0; at < places_used.load_relaxed(); ++at) {
     place& p = places[at];
-    const worker* const w = p.who.load_relaxed();
+    worker* const w = p.who.load_relaxed();
     const std::int32_t target = w != nullptr ? w->carried.kernel_thread_id.load_relaxed() : 0;
     if (target == 0)
       continue; // it has not begun, or goes
     const std::size_t turn = index++;
-    if (!how.has_timer(turn) || p.target == target)
+    const bool is_there = p.target == target;
+    if (!how.has_timer(turn) || (is_there && !has_rested(p, *w, now, interval_ns)))
       continue;
-    end_timer(p);
-    if (const int error = make_timer(p, target, how.mark(at), number)) {
+    if (!is_there)
+      end_timer(p);
+    if (const int error = is_there ? 0 : make_timer(p, target, how.mark(at), number))
       refuse_once(error);
-      continue;
-    }
-    const itimerspec when = {os::timespec_of(interval_ns),
-                             os::timespec_of(begin + how.phase(turn, wanted.workers, interval_ns))};
-    ::timer_settime(p.timer, TIMER_ABSTIME, &when, nullptr);
+    else
+      set_timer(p, begin + how.phase(turn, wanted.workers, interval_ns), interval_ns);
   }
   return std::clamp<std::int64_t>(8 * interval_ns, 2'000'000, 20'000'000);
 }

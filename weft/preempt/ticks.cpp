@@ -142,6 +142,27 @@ sched::waiting who_waits(const worker& w) noexcept {
 // costs one look an interval.
 constexpr std::uint8_t flags_to_ignore = 3, signals_at_once = 16;
 
+// Ticks that were sent and whose handler has not begun.
+unsigned ticks_unanswered(const worker& w) noexcept {
+  return w.preemption.tick_on_its_way.load_relaxed() != 0 ? w.ticking.ticks_unanswered : 0;
+}
+
+// Under a debugger, or strace, a signal may take longer than an interval to reach its handler. Each next one
+// would come before the handler's first instruction, one frame on top of the other until the stack is full:
+// so it waits twice as long as the one before.
+std::int64_t until_next(const worker& w, std::int64_t interval) noexcept {
+  constexpr std::int64_t longest = 1'000'000'000;
+  return std::min(interval << ticks_unanswered(w), std::max(interval, longest));
+}
+
+void send_next(worker& w, int number) noexcept {
+  constexpr unsigned most = 20;
+  w.ticking.ticks_unanswered = static_cast<std::uint8_t>(std::min(ticks_unanswered(w) + 1, most));
+  w.preemption.tick_on_its_way.store_relaxed(1); // RACY: the handler of an older one may take it back at once
+  if (!send_tick_to(w, number))
+    w.preemption.tick_on_its_way.store_relaxed(0);
+}
+
 // Of a worker that is in the runtime, or runs a cooperative thread.
 void look_at_runtime(worker& w, look& l) noexcept {
   const std::int64_t again = look_at_silent(w, l.now, l.interval, l.number);
@@ -174,7 +195,7 @@ void look_at(worker& w, void* argument) {
     return look_at_blocked(w, l.now, l.interval, l.number);
   const bool waited_for = others == sched::waiting::somebody;
   l.waited_for |= waited_for;
-  const std::int64_t interval = waited_for ? l.interval : longest_pause(l.interval);
+  const std::int64_t interval = until_next(w, waited_for ? l.interval : longest_pause(l.interval));
   const std::int64_t flag_at = w.ticking.since + interval, signal_at = flag_at + l.interval / 4;
   const bool at_once = w.ticking.flags_ignored >= flags_to_ignore;
   if (l.now < flag_at)
@@ -192,7 +213,7 @@ void look_at(worker& w, void* argument) {
   w.ticking.since = l.now;
   l.look_again_at(l.now + interval);
   tell_of_call(w, l.now);
-  send_tick_to(w, l.number);
+  send_next(w, l.number);
 }
 
 // A preemptible thread without a worker, in a system call when it was let alone: once it computes it must

@@ -45,7 +45,8 @@ struct watchdog_note {
 struct seen_by_ticker {
   std::uint32_t serial = 0; // of the preemptible thread that was seen last, and since when
   deadline since = 0;
-  std::uint8_t flags_ignored = 0; // in a row
+  std::uint8_t flags_ignored = 0;    // in a row
+  std::uint8_t ticks_unanswered = 0; // in a row, the last one included, which may be answered by now
   silence silent;
   watchdog_note watchdog;
 };
