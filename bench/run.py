@@ -232,6 +232,20 @@ def summary(job):
     return keep
 
 
+def different_states(jobs):
+    """A line for each workload and size whose runs did not all end in the same state, where programs tell of
+    one. Each run counts, whatever library, form and number of workers it had, of those of Weft and of peers."""
+    found = {}
+    for job in jobs:
+        for result in job["results"]:
+            if "state" in result:
+                size = (job["workload"], result["n"], result["rounds"])
+                found.setdefault(size, {}).setdefault(result["state"], set()).add(f"{job['peer']} {job['form']}")
+    return [f"{workload}, {n}, {rounds} rounds: " +
+            "; ".join(f"{state} by {', '.join(sorted(who))}" for state, who in states.items())
+            for (workload, n, rounds), states in found.items() if len(states) > 1]
+
+
 def default_bin():
     candidates = [ROOT / "build" / preset / "bench" / "bin" for preset in ("release", "dev")]
     return next((path for path in candidates if path.is_dir()), candidates[0])
@@ -274,8 +288,11 @@ def main():
     print(f"raw results: {stem}.json")
     for path in report.plots(data, stem):
         print(f"plot: {path}")
+    differ = different_states(jobs)
+    for line in differ:
+        print(f"runs ended in different states: {line}", file=sys.stderr)
     # A peer that cannot do a size is a result, and stands in the table as failed.
-    return 1 if any(job["error"] for job in jobs if job["ours"]) else 0
+    return 1 if differ or any(job["error"] for job in jobs if job["ours"]) else 0
 
 
 if __name__ == "__main__":
