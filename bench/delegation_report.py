@@ -14,7 +14,7 @@ import svg
 from delegation_suite import DELEGATORS, FIB, FIB_WORKERS, MUTEXES, POSTS, QUIET, THREADS, WORKERS
 
 COLOURS = {"weft": "#c0392b", "argobots": "#2c6fbb", "massivethreads": "#d98b1f", "boost_fiber": "#3a8f4d",
-           "pthreads": "#555555", "libfork": "#7d3c98", "composablethreads": "#16a2a2"}
+           "pthreads": "#555555", "go": "#00add8", "libfork": "#7d3c98", "composablethreads": "#16a2a2"}
 DASHES = {"mutex": "6 3", "mcs_mutex": "2 3", "delegator_list": "", "delegator_ring": "9 3 2 3",
           "thread": "6 3"}
 

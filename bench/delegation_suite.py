@@ -13,7 +13,7 @@ QUIET = 0.25
 # that, so it is shown beside the others.
 MUTEXES, DELEGATORS, POSTS = ("mutex", "mcs_mutex"), ("delegator_list", "delegator_ring"), ("post_list",
                                                                                             "post_ring")
-PEERS = ("weft", "argobots", "massivethreads", "boost_fiber", "pthreads")
+PEERS = ("weft", "argobots", "massivethreads", "boost_fiber", "pthreads", "go")
 
 
 def _fetch_and_add(threads, workers, kind):
