@@ -78,10 +78,16 @@ WEFT_SCENARIO(overflow_slight) {
   volatile char here = 1;
   devour(&here, depth_for(weft::this_thread::stack_left() + 1500));
 }
+// What a frame may do of which little is written: a few bytes in the guard zone, with nothing between them
+// and the stack.
+void write_far_below() {
+  const auto* const stack = weft::sched::here().current->stack;
+  *const_cast<volatile std::byte*>(stack->low - 580) = std::byte{1};
+}
 // Threads one after the other, each on the stack of the one before; one of them overruns it.
 WEFT_SCENARIO(overflow_before_another) {
   constexpr int count = 100;
-  const bool modest = weft::tests::scenario_argument() == "modest";
+  const auto argument = weft::tests::scenario_argument();
   int ran = 0;
   bool overrun = false;
   std::vector<weft::thread> threads;
@@ -89,10 +95,14 @@ WEFT_SCENARIO(overflow_before_another) {
     threads.emplace_back([&] {
       if (overrun)
         std::fputs("another one ran\n", stderr);
-      if (++ran == count / 2 && !modest) {
+      if (++ran != count / 2 || argument == "modest")
+        return;
+      if (argument == "far") {
+        write_far_below();
+      } else {
         greedy_and_back();
-        overrun = true;
       }
+      overrun = true;
     });
   }
   weft::this_thread::yield();
@@ -151,6 +161,11 @@ TEST(overflow, with_a_canary_and_the_stack_is_the_next_ones) {
   EXPECT_EQ(greedy.signal, SIGABRT) << greedy.describe();
   EXPECT_TRUE(greedy.contains("canary")) << greedy.describe();
   EXPECT_FALSE(greedy.contains("another one ran")) << greedy.describe();
+  // Seen when the stack is given back, and nobody is blamed for sure.
+  settings.argument = "far";
+  const auto far = weft::tests::run("overflow_before_another", settings);
+  EXPECT_EQ(far.signal, SIGABRT) << far.describe();
+  EXPECT_TRUE(far.contains("ran on its stack before")) << far.describe();
 }
 
 TEST(overflow, a_null_dereference_is_none) {

@@ -56,6 +56,35 @@ bool advise_guard(void* at, std::size_t bytes) noexcept {
   return false;
 }
 
+// Looks at all of what stands next to the stack, then at the top 16 of each `stride` bytes: it is done at
+// each end of a thread.
+template <std::size_t stride>
+[[gnu::always_inline]] inline bool zone_is_zero(const stack_record& stack) noexcept {
+  using words = std::uint64_t __attribute__((vector_size(16)));
+  constexpr std::size_t whole = 256 / sizeof(words), step = stride / sizeof(words);
+  constexpr std::size_t block = 16 * step; // a guard has whole pages of them
+  const auto* const end = reinterpret_cast<const words*>(stack.low);
+  const auto* const low = end - stack.slab->guard_bytes() / sizeof(words);
+  words all{};
+#pragma GCC unroll 16
+  for (std::size_t i = 1; i <= whole; ++i)
+    all |= *(end - i);
+  for (const words* at = end; at != low; at -= block) {
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < block; i += step)
+      all |= *(at - i - 1);
+  }
+  return (all[0] | all[1]) == 0;
+}
+constexpr std::size_t thorough = 64, quick = 256;
+
+// Whether it was seen only now: each thread that handed the stack on was looked after quickly.
+[[noreturn, gnu::cold, gnu::noinline]] void die_of_canary(const stack_record& stack) noexcept {
+  if (zone_is_zero<quick>(stack))
+    die_of_earlier_overflow(stack);
+  die_of_overflow(stack);
+}
+
 } // namespace
 
 guard_mode resolve_guard(guard_mode wanted, stack_pages pages) noexcept {
@@ -107,28 +136,13 @@ bool canaries_in_use() noexcept {
 }
 
 void verify_canary(const stack_record& stack) noexcept {
-  if ((stack.flags & stack_has_canary) == 0) {
-    return;
-  }
-  const std::size_t bytes = stack.slab->guard_bytes();
-  // All of what stands next to the stack, then the top of each cache line: it is done at each end of a
-  // thread.
-  using words = std::uint64_t __attribute__((vector_size(16)));
-  constexpr std::size_t line = 64 / sizeof(words), whole = 256 / sizeof(words);
-  constexpr std::size_t block = 1024 / sizeof(words); // a guard has whole pages of them
-  const auto* const end = reinterpret_cast<const words*>(stack.low);
-  words all{};
-#pragma GCC unroll 16
-  for (std::size_t i = 1; i <= whole; ++i)
-    all |= *(end - i);
-  for (const words* at = end; at != end - bytes / sizeof(words); at -= block) {
-#pragma GCC unroll 16
-    for (std::size_t i = 0; i < block / line; ++i)
-      all |= *(at - i * line - 1);
-  }
-  if ((all[0] | all[1]) != 0) [[unlikely]] {
+  if ((stack.flags & stack_has_canary) != 0 && !zone_is_zero<thorough>(stack)) [[unlikely]]
+    die_of_canary(stack);
+}
+
+void glance_at_canary(const stack_record& stack) noexcept {
+  if ((stack.flags & stack_has_canary) != 0 && !zone_is_zero<quick>(stack)) [[unlikely]]
     die_of_overflow(stack);
-  }
 }
 
 void set_mapping_limit_for_tests(std::size_t limit) noexcept {

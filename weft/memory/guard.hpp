@@ -29,6 +29,10 @@ bool canaries_in_use() noexcept;
 // rest, and ends the process with a message if it is not zero.
 void verify_canary(const stack_record& stack) noexcept;
 
+// The same, but of the rest a sixteenth: for a stack that goes to another thread at once. Who gives the stack
+// back looks at it by verify_canary().
+void glance_at_canary(const stack_record& stack) noexcept;
+
 // Fraction of vm.max_map_count that guards may use, as a divisor; and a smaller limit for tests (0: the
 // kernel's).
 WEFT_API void set_mapping_limit_for_tests(std::size_t limit) noexcept;

@@ -305,13 +305,25 @@ void remove_alternate_stack() noexcept {
   }
 }
 
-void die_of_overflow(const stack_record& stack) noexcept {
+namespace {
+
+[[noreturn]] void die_of_overflow_in(const stack_record& stack, const char* or_whom) noexcept {
   char who[512];
   describe_stack(stack, who, sizeof who);
   base::panic(
-      "stack overflow in thread %s: the canary below its stack of %lu bytes (%p to %p) is overwritten; %s",
-      who, static_cast<unsigned long>(stack.size), static_cast<void*>(stack.low),
+      "stack overflow in thread %s%s: the canary below its stack of %lu bytes (%p to %p) is overwritten; %s",
+      who, or_whom, static_cast<unsigned long>(stack.size), static_cast<void*>(stack.low),
       static_cast<const void*>(&stack), advice);
+}
+
+} // namespace
+
+void die_of_overflow(const stack_record& stack) noexcept {
+  die_of_overflow_in(stack, "");
+}
+
+void die_of_earlier_overflow(const stack_record& stack) noexcept {
+  die_of_overflow_in(stack, " or one that ran on its stack before");
 }
 
 } // namespace weft::memory

@@ -47,5 +47,7 @@ WEFT_API void remove_alternate_stack() noexcept;
 
 // Says that this stack was overrun and aborts. For canaries. Contexts: all.
 [[noreturn]] WEFT_API void die_of_overflow(const stack_record& stack) noexcept;
+// The same where it may have been a thread that ran on this stack before.
+[[noreturn]] void die_of_earlier_overflow(const stack_record& stack) noexcept;
 
 } // namespace weft::memory

@@ -193,16 +193,21 @@ bool may_hand_on_watched(const worker& w, const descriptor& u) noexcept {
          !memory::wipe_enabled();
 }
 
+// Gives back a stack that several threads may have used since it was last looked through.
+void give_watched_stack_back(worker& w, memory::stack_record& stack) noexcept {
+  stack.owner = nullptr; // the message names nobody: it may have been any of them
+  stack.function = nullptr;
+  w.caches.stacks.free_default(&stack);
+}
+
 descriptor& hand_watched_stack_on(worker& w, descriptor& u) noexcept {
   memory::stack_record& stack = *u.stack;
-  memory::verify_canary(stack); // before others see the end: the message has the name
+  memory::glance_at_canary(stack); // before others see the end: the message has the name
   u.stack = nullptr;
   complete(w, u); // GONE: u
   descriptor* const next = w.handed == nullptr ? w.pick_quickly() : nullptr;
   if (next == nullptr || next->has_started() || !takes_any_stack(*next)) {
-    const std::uint8_t flags = std::exchange(stack.flags, std::uint8_t{0}); // it is not looked at again
-    w.caches.stacks.free_default(&stack);
-    stack.flags = flags;
+    give_watched_stack_back(w, stack);
     continue_with(w, next);
   }
   start_on(w, stack, *next);
