@@ -21,7 +21,7 @@
 
 namespace weft::abt {
 
-constinit std::atomic<bool> tool_listens{false};
+constinit std::atomic<std::uint64_t> tool_events{0};
 
 namespace {
 
@@ -135,9 +135,8 @@ void tell_tool_slowly(descriptor& u, std::uint64_t event) noexcept {
 }
 
 void tool_reason::set(ABT_sync_event_type type, const void* object) noexcept {
-  constexpr std::uint64_t told_with_reason = ABT_TOOL_EVENT_THREAD_YIELD | ABT_TOOL_EVENT_THREAD_SUSPEND;
   descriptor* self = unit_here();
-  if (listener_for(told_with_reason) == nullptr || self == nullptr || !is_ours(*self)) // else nobody asks
+  if (self == nullptr || !is_ours(*self)) // then nobody asks
     return;
   unit_info* info = info_in(*self);
   try {
@@ -155,7 +154,7 @@ void forget_old_listeners() noexcept {
 }
 
 void join_tool(worker& w) noexcept {
-  if (tool_listens.load(std::memory_order_acquire))
+  if (tool_events.load(std::memory_order_acquire) != 0)
     door::observe(w, true);
 }
 
@@ -170,11 +169,11 @@ int listen(ABT_tool_thread_callback_fn callback, std::uint64_t events, void* arg
     next = listeners().back().get();
   }
   current_listener.store(next, std::memory_order_release);
-  const std::uint64_t told = on ? events : 0;
+  const std::uint64_t told = on ? events & told_of : 0;
   const bool of_ready = (told & ABT_TOOL_EVENT_THREAD_RESUME) != 0;
   door::set_observers({&observe_worker, worker_events_of(told), of_ready ? &observe_ready_unit : nullptr,
                        (told & events_of_units) != 0});
-  if (tool_listens.exchange(on) == on)
+  if ((tool_events.exchange(told) != 0) == on)
     return ABT_SUCCESS;
   for (xstream* es : state().streams)
     door::observe(*es->worker.load(), on);
@@ -248,9 +247,9 @@ int ABT_tool_register_thread_callback(ABT_tool_thread_callback_fn callback, uint
                                       void* user_arg) {
   const weft::door::runtime_section in_runtime;
   return guarded([&] {
-    const bool before = tool_listens.load();
+    const bool before = tool_events.load() != 0;
     const int code = listen(callback, event_mask, user_arg);
-    if (before != tool_listens.load())
+    if (before != (tool_events.load() != 0))
       stop_fast_paths_here();
     return code;
   });

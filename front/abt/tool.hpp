@@ -5,26 +5,34 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include "front/abt/unit.hpp"
 #include "weft/door/observe.hpp"
 
 namespace weft::abt {
 
-extern std::atomic<bool> tool_listens;
+// What a tool is told of; 0: there is none.
+extern std::atomic<std::uint64_t> tool_events;
+// Relaxed: only spares the call.
+[[nodiscard]] inline bool tool_wants(std::uint64_t events) noexcept {
+  return (tool_events.load(std::memory_order_relaxed) & events) != 0;
+}
 
 void tell_tool_slowly(descriptor& u, std::uint64_t event) noexcept;
 // Tells of an event whose cause is the caller; a recording (weft/trace.hpp), too.
 inline void tell_tool(descriptor& u, std::uint64_t event) noexcept {
-  if (door::units_are_watched()) [[unlikely]]
-    tell_tool_slowly(u, event);
+  if (door::units_are_watched()) [[unlikely]] {
+    if (tool_wants(event) || door::units_are_recorded())
+      tell_tool_slowly(u, event);
+  }
 }
 
 // What the calling unit waits for while this lives, for its YIELD and SUSPEND events.
 class tool_reason {
  public:
   tool_reason(ABT_sync_event_type type, const void* object) noexcept {
-    if (tool_listens.load(std::memory_order_relaxed)) [[unlikely]]
+    if (tool_wants(ABT_TOOL_EVENT_THREAD_YIELD | ABT_TOOL_EVENT_THREAD_SUSPEND)) [[unlikely]]
       set(type, object);
   }
   ~tool_reason() {
