@@ -85,7 +85,7 @@ void submit_with(unit::descriptor& u, const unit::operations& o, std::uint64_t t
   make_preemptible(u, a.preemption);
   try {
     if (!now)
-      return sched::submit_as(u, t);
+      return t == technique_id::automatic ? own_pool->push_inside(u) : sched::submit_as(u, t);
     if (unit::has_stack_at_creation(t))
       sched::reserve_stack(u);
     sched::start_now(u);

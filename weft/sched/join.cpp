@@ -307,11 +307,11 @@ bool run_on_workers_stack(descriptor& u) {
 }
 
 // Whether `u`, which another worker runs or is about to, ends within the microsecond that it would take to
-// leave, search and be called back; for joiners whose worker has nothing else to do.
+// leave, search and be called back; for joiners whose worker has a list of its own and nothing else to do.
 bool ends_soon(const worker& w, const descriptor& u) noexcept {
   constexpr int looks = 32;
   const auto has_work = [&w] { return w.fifo != nullptr ? !w.fifo->empty() : !w.deque->empty(); };
-  if ((w.fifo == nullptr && w.deque == nullptr) || crowded())
+  if (crowded())
     return false;
   for (int i = 0; i < looks && !u.join.has_ended(); ++i) {
     const unit::state s = u.state.load();
@@ -341,7 +341,7 @@ bool ends_soon(const worker& w, const descriptor& u) noexcept {
     throw std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur),
                             "weft: a thread joins itself");
   }
-  if (ends_soon(w, u))
+  if ((w.fifo != nullptr || w.deque != nullptr) && ends_soon(w, u))
     return;
   struct joining {
     descriptor* unit;
@@ -409,7 +409,7 @@ void let_others_begin() {
 
 void join_tasklet_slowly(descriptor& u) {
   const runtime_section in;
-  if (!run_on_workers_stack(u))
+  if (!u.join.has_ended() && !run_on_workers_stack(u))
     join_slowly(u);
   free_unit(here(), u);
 }

@@ -63,7 +63,7 @@ void submit_as(descriptor& u, unit::technique_id t) {
     reserve_stack(u);
   if (unit::is_child_first(t))
     return start_child(u);
-  u.own_pool->push(u);
+  u.own_pool->push_inside(u);
 }
 
 WEFT_CALLS_UNITS void start_child(descriptor& u) {

@@ -388,7 +388,7 @@ namespace {
 namespace {
 
 // It, and those behind it as long as no decision is due that the loop must make.
-void run_tasklets(worker& w, descriptor& first) noexcept {
+[[gnu::noinline]] void run_tasklets(worker& w, descriptor& first) noexcept {
   const arch::fp_control loops;
   for (descriptor* u = &first;;) {
     begin_tasklet(w, *u);
@@ -399,7 +399,7 @@ void run_tasklets(worker& w, descriptor& first) noexcept {
     w.current = &w.loop_unit;
     w.note(trace::event::stop_end, u);
     end_without_stack(w, *u); // GONE: u, perhaps
-    u = w.handed == nullptr ? w.pick_quickly() : nullptr;
+    u = w.handed == nullptr && !w.has_no_quick_pick() ? w.pick_quickly() : nullptr;
     if (u == nullptr)
       return;
     if (!u->is_fresh_and(unit::kind_tasklet)) {
@@ -416,6 +416,8 @@ void worker::run(descriptor& u) noexcept {
     u.last_worker.store_relaxed(number + 1);
     return run_thread(u);
   }
+  if (u.traits.equals_relaxed(unit::kind_tasklet)) // nothing is asked of it
+    return run_tasklets(*this, u);
   run_unusual(u);
 }
 
