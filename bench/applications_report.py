@@ -57,8 +57,9 @@ def _leanmd(data):
         lines.append([*key, *(_time(row) if row else "-" for row in rows),
                       f"{medians[0] / medians[1]:.2f}" if all(medians) else "-",
                       f"{max(row['extras']['energy_drift'] for row in rows if row):.1e}"])
-    states = {row["extras"]["state"] for case in cases for row in case.values()}
-    same = "the same bits at the end of all runs" if len(states) == 1 else "THE RUNS END IN DIFFERENT STATES"
+    states = report.end_states(row for case in cases for row in case.values()).values()
+    same = "the same bits at the end of all runs" if all(len(found) == 1 for found in states) else \
+        "THE RUNS END IN DIFFERENT STATES"
     return report.layout(f"Fig. 13b, LeanMD: {same}", lines, (0, 1))
 
 

@@ -50,12 +50,9 @@ def _overheads(data, interval, what):
 
 def _same_atoms(data):
     """Whether all runs of so many atoms and steps went the same way, with and without an analysis."""
-    states = {}
-    for row in (*_rows(data, "insitu"), *_rows(data, "radial")):
-        if "state" in row["extras"]:
-            states.setdefault((row["sizes"]["n"], row["sizes"]["rounds"]), set()).add(row["extras"]["state"])
+    states = report.end_states((*_rows(data, "insitu"), *_rows(data, "radial")))
     lines = [[f"{atoms} atoms, {steps} steps", "the same bits" if len(found) == 1 else "DIFFERENT STATES"]
-             for (atoms, steps), found in states.items()]
+             for (_, atoms, steps), found in states.items()]
     return report.layout("where the atoms are at the end, whatever runs beside", lines, (0, 1)) if lines else None
 
 

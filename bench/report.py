@@ -22,6 +22,19 @@ def cases_of(data):
     return list(dict.fromkeys(row["case"] for row in data["results"]))
 
 
+def end_states(rows):
+    """(workload, n, rounds) -> {state: who ended in it}, of runs that tell in what state their atoms are at the end.
+    Those of one size must end in the same one, whatever library, form and number of workers they had."""
+    found = {}
+    for row in rows:
+        # Files of before 2026-11-28 have no more than the median of a row's runs.
+        extras = row.get("extras", {})
+        for state in row.get("states", [extras["state"]] if "state" in extras else []):
+            size = (row["workload"], row["sizes"]["n"], row["sizes"]["rounds"])
+            found.setdefault(size, {}).setdefault(state, []).append(f"{row['peer']} {row['form']}")
+    return found
+
+
 def rows_of(data, case):
     """A case's results, best first; those without a figure last."""
     rows = [row for row in data["results"] if row["case"] == case]

@@ -229,21 +229,16 @@ def summary(job):
              "samples", "ns_per_op", "checked", "others"}
     keep["extras"] = {name: statistics.median(result[name] for result in results if name in result)
                       for name in results[0] if name not in known}
+    if "state" in results[0]:
+        keep["states"] = sorted({result["state"] for result in results})
     return keep
 
 
-def different_states(jobs):
-    """A line for each workload and size whose runs did not all end in the same state, where programs tell of
-    one. Each run counts, whatever library, form and number of workers it had, of those of Weft and of peers."""
-    found = {}
-    for job in jobs:
-        for result in job["results"]:
-            if "state" in result:
-                size = (job["workload"], result["n"], result["rounds"])
-                found.setdefault(size, {}).setdefault(result["state"], set()).add(f"{job['peer']} {job['form']}")
+def different_states(data):
+    """A line for each size whose runs did not all end in the same state."""
     return [f"{workload}, {n}, {rounds} rounds: " +
-            "; ".join(f"{state} by {', '.join(sorted(who))}" for state, who in states.items())
-            for (workload, n, rounds), states in found.items() if len(states) > 1]
+            "; ".join(f"{state} by {', '.join(dict.fromkeys(who))}" for state, who in states.items())
+            for (workload, n, rounds), states in report.end_states(data["results"]).items() if len(states) > 1]
 
 
 def default_bin():
@@ -288,7 +283,7 @@ def main():
     print(f"raw results: {stem}.json")
     for path in report.plots(data, stem):
         print(f"plot: {path}")
-    differ = different_states(jobs)
+    differ = different_states(data)
     for line in differ:
         print(f"runs ended in different states: {line}", file=sys.stderr)
     # A peer that cannot do a size is a result, and stands in the table as failed.
