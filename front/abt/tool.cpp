@@ -161,7 +161,8 @@ void join_tool(worker& w) noexcept {
 namespace {
 
 int listen(ABT_tool_thread_callback_fn callback, std::uint64_t events, void* argument) {
-  const bool on = callback != nullptr && (events & told_of) != 0;
+  const std::uint64_t told = callback != nullptr ? events & told_of : 0;
+  const bool on = told != 0;
   const std::scoped_lock held(state().lock);
   const listener* next = nullptr;
   if (on) {
@@ -169,7 +170,6 @@ int listen(ABT_tool_thread_callback_fn callback, std::uint64_t events, void* arg
     next = listeners().back().get();
   }
   current_listener.store(next, std::memory_order_release);
-  const std::uint64_t told = on ? events & told_of : 0;
   const bool of_ready = (told & ABT_TOOL_EVENT_THREAD_RESUME) != 0;
   door::set_observers({&observe_worker, worker_events_of(told), of_ready ? &observe_ready_unit : nullptr,
                        (told & events_of_units) != 0});

@@ -86,10 +86,11 @@ int main(int count, char** arguments) {
       maps = mappings();
     }
   }
+  const int descriptors_now = descriptors_kept();
   printf("kernel threads %d, now %d; descriptors %d, now %d; mappings %d, now %d\n", kernel_threads,
-         entries("/proc/self/task"), descriptors, descriptors_kept(), maps, mappings());
+         entries("/proc/self/task"), descriptors, descriptors_now, maps, mappings());
   require(entries("/proc/self/task") == kernel_threads, "no kernel thread is left behind");
-  require(descriptors_kept() == descriptors, "no descriptor is left behind");
+  require(descriptors_now == descriptors, "no descriptor is left behind");
   require(mappings() <= maps + 16, "no mapping is left behind");
   return 0;
 }

@@ -263,8 +263,8 @@ void on_tick_at_worker(worker& w, ucontext_t& interrupted) noexcept {
     go_on_with(cut, interrupted);
 }
 
-// For the monitor, which sends no further one that soon until this one has begun.
-void take_note() noexcept {
+// Counts it, and answers who ticks: until it has begun the next one waits longer.
+void begin_tick() noexcept {
   note_tick();
   if (worker* const w = worker_of_this_kernel_thread())
     w->preemption.tick_on_its_way.store_relaxed(0);
@@ -290,7 +290,7 @@ void on_tick(int number, siginfo_t* info, void* context) {
     chain(number, info, context);
     if (in_user_mode)
       back.let_frame_have_mask();
-  } else if (take_note(); !pass_on(*info)) {
+  } else if (begin_tick(); !pass_on(*info)) {
     // for another kernel thread
   } else if (is_away) {
     go_on_with(cut_short(back.interrupted, nothing_told), back.interrupted); // for who ran there before

@@ -38,7 +38,7 @@ struct preemption_state {
   base::atomic<const descriptor*> kept_by{nullptr}; // the last that was told to leave it and could not
   // Goes on with a call that a tick cut short, in the tick's handler: it is not ticked meanwhile.
   base::atomic<const descriptor*> goes_on_with_call{nullptr};
-  // 1: the monitor has sent it a tick, and no handler has begun since.
+  // 1: who ticks waits for an answer; 0: since it wrote that, the handler of a tick has begun.
   base::atomic<std::uint32_t> tick_on_its_way{0};
   // 1: it shall let a thread go alone when it is ticked. Written by whoever ticks.
   base::atomic<std::uint32_t> is_stuck{0};

@@ -64,8 +64,10 @@ int main(int count, char** arguments) {
     if (!WIFSTOPPED(status))
       continue; // one of its threads has ended
     const int number = signal_to_pass_on(status);
-    if (number == SIGURG && ++ticks > 0)
+    if (number == SIGURG) {
+      ++ticks;
       ::usleep(late);
+    }
     ::ptrace(PTRACE_CONT, thread, nullptr, number);
   }
   return 1;
