@@ -39,7 +39,8 @@ def main():
         said = "leanmd, 50, 20 rounds: 8 by argobots cells.7; 7 by weft cells.7"
         assert code == 1 and said in errors, (code, errors)
         code, errors = run(folder, {"weft": "'$$'", "argobots": 7}, 2)  # another in each run
-        assert code == 1 and errors.count("by weft cells.7") == 2, (code, errors)
+        # A run that others disturbed is done again: two to four.
+        assert code == 1 and errors.count("by weft cells.7") in (2, 3, 4), (code, errors)
     print("passed")
 
 
