@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the suites share that run programs on the C library's threads and with libweft_pthread.so preloaded."""
+"""What the suites share that run programs on the C library's threads and with a library preloaded that takes them over."""
 
 import os
 import pathlib
@@ -29,11 +29,18 @@ def is_wanted(name, options):
     return not options.only or name in options.only.split(",")
 
 
+def massivethreads(options):
+    """MassiveThreads' library for the same purpose. It is there if CMake found it (bench/pthreads)."""
+    return options.bin / "pthreads.massivethreads.so"
+
+
 def environment(how, options):
-    """`how`: libc or weft."""
+    """`how`: libc, weft or massivethreads."""
     found = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
     if how == "weft":
         found.update(LD_PRELOAD=str(options.preload), WEFT_WORKERS=str(options.workers))
+    elif how == "massivethreads":
+        found.update(LD_PRELOAD=str(massivethreads(options)), MYTH_NUM_WORKERS=str(options.workers))
     return found
 
 

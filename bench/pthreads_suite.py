@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The suite "pthreads": two programs of pthreads, on the C library and with libweft_pthread.so preloaded, in turn.
+"""The suite "pthreads": two programs of pthreads, on the C library, with libweft_pthread.so preloaded, and with MassiveThreads'
+libmyth-dl.so preloaded if the build found it, in turn.
 
     bench/pthreads_suite.py [--bin build/release/bench/bin] [--preload libweft_pthread.so] [--quick] [--passes N] [--workers N]
 
@@ -19,8 +20,7 @@ sys.path.insert(0, str(HERE))
 
 import preloaded  # noqa: E402
 
-HOW = ("libc", "weft")
-# name: what it is; how many operations on the C library, with Weft, and quick; the bar: "us", or "ratio" to the C library's.
+# name: what it is; how many operations on the C library, with a preload, and quick; the bar: "us", or "ratio" to the C library's.
 CASES = {
     "create_join": ("create and join, from a thread", (20_000, 200_000, 5_000), {"us": 1.2}),
     "create_join_main": ("create and join, from main", (20_000, 20_000, 3_000), {"ratio": 1.0}),
@@ -40,7 +40,7 @@ CASES = {
 
 
 def once(how, case, options):
-    number = CASES[case][1][2 if options.quick else HOW.index(how)]
+    number = CASES[case][1][2 if options.quick else 0 if how == "libc" else 1]
     before = os.getloadavg()[0]
     program = ["pthreads.echo"] if case == "echo" else ["pthreads.threads", case]
     try:
@@ -67,35 +67,43 @@ def verdict(bar, ours, theirs):
     return "", None
 
 
+def figure(job, width):
+    least_of_it = least(job) if job else None
+    return f"{'-' if not job else 'fails' if least_of_it is None else f'{least_of_it:.3f}':>{width}}"
+
+
 def table(jobs):
-    print(f"\n{'CPU time an operation, us':52}{'C library':>11}{'Weft':>11}{'ratio':>8}{'bar':>10}")
+    print(f"\n{'CPU time an operation, us':52}{'C library':>11}{'Weft':>11}{'ratio':>8}{'bar':>10}{'':8}{'MassiveThreads':>16}")
     for case, (title, _, bar) in CASES.items():
         of = {job["how"]: job for job in jobs if job["case"] == case}
         if not of:
             continue
-        theirs, ours = (least(of[how]) for how in HOW)
-        if ours is None:
-            print(f"{title:52}  {of['weft']['passes'][-1]['error']}")
-            continue
-        words, met = verdict(bar, ours, theirs)
-        print(f"{title:52}" + (f"{theirs:11.3f}" if theirs else f"{'-':>11}") + f"{ours:11.3f}" +
-              (f"{ours / theirs:8.2f}" if theirs else f"{'-':>8}") + f"{words:>10}" + {None: "", True: "  met", False: "  missed"}[met])
+        theirs, ours = least(of["libc"]), least(of["weft"])
+        words, met = verdict(bar, ours, theirs) if ours is not None else ("", None)
+        print(f"{title:52}{figure(of['libc'], 11)}{figure(of['weft'], 11)}" + (f"{ours / theirs:8.2f}" if ours and theirs else f"{'-':>8}") +
+              f"{words:>10}{({None: '', True: '  met', False: '  missed'}[met]):8}{figure(of.get('massivethreads'), 16)}")
     for job in jobs:
-        sizes = [r["bytes"] for r in job["passes"] if "bytes" in r]
+        sizes = [r["bytes"] for r in job["passes"] if "error" not in r and "bytes" in r]
         if sizes:
             print(f"{job['case']}, {job['how']}: {min(sizes) / 1024:.1f} KiB resident a thread, {job['passes'][0]['operations']} threads")
+    for job in jobs:
+        errors = [r["error"] for r in job["passes"] if "error" in r]
+        if errors:
+            print(f"{job['case']}, {job['how']}: {len(errors)} of {len(job['passes'])} failed, the last: {errors[-1]}")
 
 
 def main():
     options = preloaded.arguments(__doc__, "cases", 5, ("pthreads.threads", "pthreads.echo"))
     start = datetime.datetime.now(datetime.timezone.utc)
-    jobs = [{"case": case, "how": how, "passes": []} for case in CASES if preloaded.is_wanted(case, options) for how in HOW]
+    jobs = [{"case": case, "how": how, "passes": []} for case in CASES if preloaded.is_wanted(case, options)
+            for how in ("libc", "weft", *(["massivethreads"] if preloaded.massivethreads(options).exists() else []))]
     for _ in range(options.passes):
         for job in jobs:
             job["passes"].append(once(job["how"], job["case"], options))
     file = preloaded.write_results("pthreads", options, start, jobs)
     table(jobs)
     print(f"\nraw results: {file}")
+    # What fails on the C library or on MassiveThreads is a result.
     return 1 if any("error" in r for job in jobs if job["how"] == "weft" for r in job["passes"]) else 0
 
 

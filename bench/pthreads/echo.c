@@ -62,12 +62,13 @@ static void run_clients(const struct sockaddr_in* server) {
 static void* serves(void* socket) {
   const int s = (int)(long)socket;
   char bytes[request];
-  for (ssize_t got; (got = read(s, bytes, sizeof bytes)) > 0;) {
+  long served = 0;
+  for (ssize_t got; (got = read(s, bytes, sizeof bytes)) > 0; served += got) {
     if (write(s, bytes, (size_t)got) != got)
       fail("write");
   }
   close(s);
-  return NULL;
+  return (void*)(served / request);
 }
 
 static void run_server(int listening) {
@@ -75,15 +76,23 @@ static void run_server(int listening) {
   pthread_attr_t how;
   NEED(pthread_attr_init(&how));
   NEED(pthread_attr_setstacksize(&how, 64 << 10));
+  begin_measuring(); /* here, since a library may run a thread to its end before it has created the next */
   for (int i = 0; i < connections; ++i) {
     const int s = accept(listening, NULL, NULL);
     if (s < 0)
       fail("accept");
     NEED(pthread_create(&all[i], &how, serves, (void*)(long)s));
   }
-  begin_measuring();
-  for (int i = 0; i < connections; ++i)
-    NEED(pthread_join(all[i], NULL));
+  long answered = 0;
+  for (int i = 0; i < connections; ++i) {
+    void* served;
+    NEED(pthread_join(all[i], &served));
+    answered += (long)served;
+  }
+  if (answered != operations) {
+    fprintf(stderr, "%ld of %ld requests were answered\n", answered, operations);
+    exit(1);
+  }
 }
 
 int main(int count, char** words) {
