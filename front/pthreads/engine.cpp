@@ -165,7 +165,15 @@ bool give_up_key() noexcept {
 }
 
 bool takes_threads_over() noexcept {
-  return !is_off && is_known_libc() && can_preempt(preemption::bound_tls);
+  if (is_off || !is_known_libc())
+    return false;
+  if (can_preempt(preemption::bound_tls)) [[likely]]
+    return true;
+  static constinit door::atomic<bool> said{false};
+  if (!said.exchange_relaxed(true)) // relaxed: it guards nothing
+    door::warn("pthreads: programs cannot set their thread pointer here (no FSGSBASE, or valgrind): threads "
+               "are the kernel's");
+  return false;
 }
 
 futex_word& alive() noexcept {

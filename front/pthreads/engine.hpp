@@ -50,7 +50,7 @@ class engine {
 };
 
 /// Whether new threads are Weft's at all: not where WEFT_PTHREADS=off asks for it, nor where the machine
-/// cannot preempt.
+/// cannot preempt, which the first call says.
 [[nodiscard]] bool takes_threads_over() noexcept;
 
 /// Threads that have not ended. *Contexts*: any. *Switches*: never. *Errors*: none.

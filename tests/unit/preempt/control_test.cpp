@@ -20,6 +20,7 @@
 #include "tests/unit/preempt/fixture.hpp"
 #include "weft/arch/user_mode.hpp"
 #include "weft/carrier/user_mode.hpp"
+#include "weft/memory/annotate.hpp"
 #include "weft/os/kernel_thread.hpp"
 #include "weft/preempt/spares.hpp"
 #include "weft/preemption.hpp"
@@ -363,6 +364,28 @@ TEST_P(preemption_control, others_signals_of_that_number_go_to_their_handler) {
   ASSERT_EQ(sigaction(SIGURG, &before, &now), 0);
   EXPECT_EQ(now.sa_handler, mine.sa_handler);                                     // given back
   start_ticking(sched::arrangement::pool_per_worker, 1, std::chrono::seconds(1)); // the monitor keeps still
+}
+
+// As in an old kernel or CPU (qemu has both: unit_preempt_under.old_cpu).
+TEST(own_variables, are_refused_where_no_thread_pointer_can_be_set) {
+  if (arch::can_set_thread_pointer() || memory::annotate::runs_in_valgrind())
+    GTEST_SKIP() << "not on this machine";
+  start_ticking(sched::arrangement::pool_per_worker, 1, std::chrono::seconds(1));
+  for (const preemption kind : {preemption::own_tls, preemption::bound_tls}) {
+    EXPECT_FALSE(can_preempt(kind));
+    thread_attributes a;
+    a.preemption = kind;
+    try {
+      thread(a, [] {}).join();
+      ADD_FAILURE() << "not refused";
+    } catch (const std::system_error& e) {
+      EXPECT_EQ(e.code(), std::errc::not_supported);
+    }
+  }
+  bool ran = false;
+  thread([&] { ran = true; }).join();
+  EXPECT_TRUE(ran);
+  EXPECT_TRUE(runtime::stop());
 }
 
 TEST_P(preemption_control, what_is_no_kind_is_refused) {
