@@ -21,6 +21,9 @@ usage: ./do VERB
   programs [NAME...] [--list] [--quick] [--time N]
                             programs of Debian's and PyPI's, unmodified, their OpenMP stock and by Weft: what they write is compared;
                             --list names them; --quick: those of `test`; --time: the least seconds of N runs, without comparing
+  programs --threads [OPTION...]
+                            34 programs with threads, unmodified, on Weft by preload: each twice, with a check; it installs them, and
+                            Debian starts the servers among them. Options: those of tests/pthreads/programs: --only, --out, ...
   programs --suites DIR [OPTION...]
                             other people's own tests by Weft, those whose source lies in DIR: glibc-VERSION (apt source), LTP or its
                             open_posix_testsuite; openmpi and mpich: MPICH's, configured for the engine. Options are those of

@@ -2,11 +2,14 @@
 """Runs programs of other people's test suites on the C library, and, where they pass, with a library preloaded."""
 import argparse
 import concurrent.futures
+import datetime
 import os
 import pathlib
 import re
 import signal
 import subprocess
+
+import results
 
 UNSUPPORTED, CRASHED = "unsupported", "crashed"
 
@@ -25,6 +28,7 @@ def arguments_of(description, folder):
     p.add_argument("--keep", type=lambda s: pathlib.Path(s).resolve(), default=pathlib.Path(folder))
     p.add_argument("--workers", type=int, default=2)
     p.add_argument("--twice", action="store_true", help="a test must pass twice with the library")
+    results.add_arguments(p)
     return p.parse_args()
 
 
@@ -41,11 +45,12 @@ def end_session(session):
 
 class Suite:
     """build(case) -> the program's path, or None; words(case), environment(case): what it is run with; judge(status, text) -> "passed",
-    "failed", UNSUPPORTED, CRASHED or "timeout". A case is (name, path of its source)."""
+    "failed", UNSUPPORTED, CRASHED or "timeout"; name: of its results. A case is (name, path of its source)."""
 
-    def __init__(self, arguments, build, judge, words=lambda case: [], environment=lambda case: {}):
-        self.arguments, self.build, self.judge, self.words, self.environment = arguments, build, judge, words, environment
+    def __init__(self, name, arguments, build, judge, words=lambda case: [], environment=lambda case: {}):
+        self.name, self.arguments, self.build, self.judge, self.words, self.environment = name, arguments, build, judge, words, environment
         self.folder = arguments.keep
+        self.start = datetime.datetime.now(datetime.timezone.utc)
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def run_once(self, case, program, library):
@@ -91,15 +96,20 @@ class Suite:
 
     def run_all(self, cases):
         """Says what does not pass, and the sums; 1 if one has crashed."""
-        sums = {}
+        sums, others = {}, {}
         cases = [c for c in cases if re.search(self.arguments.only, c[0])]
         with concurrent.futures.ThreadPoolExecutor(self.arguments.jobs) as pool:
             for name, result, last in pool.map(self.run, cases):
                 kind = result.split(":")[0]
                 sums[kind] = sums.get(kind, 0) + 1
                 if result != "passed":
+                    others[name] = result
                     say(f"{name}: {result}  {last}")
         counted = sum(n for kind, n in sums.items() if kind not in ("not compiled", "not on the C library"))
         say(f"{sums.get('passed', 0)} of {counted} that pass on the C library; " +
             ", ".join(f"{n} {kind}" for kind, n in sorted(sums.items()) if kind != "passed"))
+        if self.arguments.out:
+            said = {key: getattr(self.arguments, key) for key in ("workers", "twice", "jobs", "timeout")}
+            say("results: " + results.write(self.arguments, self.name, pathlib.Path(self.arguments.preload), self.start, {
+                **said, "source": self.arguments.source.name, "sums": {**sums, "counted": counted}, "not_passed": others}))
         return 1 if sums.get(CRASHED) else 0

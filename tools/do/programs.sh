@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# For ./do: real programs of OpenMP over Weft (tests/programs).
+# For ./do: real programs of OpenMP (tests/programs) and of threads (tests/pthreads) over Weft, and other people's suites.
 
 wheels=build/wheels
 
@@ -80,6 +80,21 @@ run_suites_of_mpi() {
   done
 }
 
+# programs_of_threads [OPTION...]: all that tests/pthreads/programs knows, each twice; minutes, and servers are installed, which Debian starts.
+programs_of_threads() {
+  local tests=()
+  need_for programs
+  if command -v apt-cache >/dev/null; then
+    mapfile -t tests < <(apt-cache search --names-only '^libpython3\.[0-9]+-testsuite$' | cut -d' ' -f1)
+  fi
+  need --optional pigz pbzip2 lbzip2 plzip xz-utils zstd p7zip-full git ripgrep x264 libopenblas0-pthread sqlite3 perl default-jdk-headless \
+    nodejs redis-server memcached nginx curl sysbench stress-ng "${tests[@]}"
+  use_ccache
+  say "building"
+  build ci-gcc weft_pthread
+  exec tests/pthreads/programs build/ci-gcc/front/pthreads/libweft_pthread.so --kinds programs,servers,cpython --workers 2 --times 2 "$@"
+}
+
 verb_programs() {
   local runner=tests/programs/run names packages
   if [ "${1-}" = --suites ]; then
@@ -87,6 +102,7 @@ verb_programs() {
     run_suites "${@:2}"
     return
   fi
+  if [ "${1-}" = --threads ]; then programs_of_threads "${@:2}"; fi
   case " $* " in
     *" --list "* | *" --help "* | *" -h "*) exec $runner "$@" ;;
   esac

@@ -1,10 +1,5 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Servers of others with threads, as far as they are installed, with libweft_pthread.so preloaded on 1 and 2 workers: many clients at
-once get right answers, and the server ends when it is told to.
-
-usage: servers LIBWEFT_PTHREAD
-"""
+"""Servers of others with threads: many clients at once get right answers, and the server ends when it is told to."""
 import contextlib
 import hashlib
 import os
@@ -12,12 +7,10 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 
-PRELOAD = sys.argv[1]
 CLIENTS, ROUNDS = 20, 30
 
 
@@ -101,12 +94,14 @@ def nginx(folder, port):
     return ['nginx', '-p', folder, '-c', os.path.join(folder, 'conf'), '-e', os.path.join(folder, 'errors')]
 
 
-SERVERS = [
-    ('redis-server', lambda folder, port: ['redis-server', '--port', str(port), '--save', '', '--io-threads', '4',
-                                           '--io-threads-do-reads', 'yes', '--dir', folder], use_redis),
-    ('memcached', lambda folder, port: ['memcached', '-u', 'nobody', '-l', '127.0.0.1', '-p', str(port), '-t', '4'], use_memcached),
-    ('nginx', nginx, use_nginx),
-]
+# name: its words, from a folder of its own and its port; what a client does.
+SERVERS = {
+    'redis': (lambda folder, port: ['redis-server', '--port', str(port), '--save', '', '--io-threads', '4', '--io-threads-do-reads',
+                                    'yes', '--dir', folder], use_redis),
+    'memcached': (lambda folder, port: ['memcached', '-u', 'nobody', '-l', '127.0.0.1', '-p', str(port), '-t', '4'], use_memcached),
+    'nginx': (nginx, use_nginx),
+}
+PATH = os.environ.get('PATH', '') + ':/usr/sbin'
 
 
 def connect(port, server):
@@ -158,26 +153,15 @@ def serve(words, port, use, environment, log):
     return wrong
 
 
-def main():
-    ran, failed = 0, []
-    path = os.environ.get('PATH', '') + ':/usr/sbin'
-    for name, words_for, use in SERVERS:
-        if shutil.which(name, path=path) is None:
-            continue
-        for workers in (1, 2):
-            with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as log:
-                os.chmod(folder, 0o755)
-                port = free_port()
-                environment = {**os.environ, 'PATH': path, 'LD_PRELOAD': PRELOAD, 'WEFT_WORKERS': str(workers)}
-                words = words_for(folder, port)
-                words[0] = shutil.which(words[0], path=path)
-                wrong = serve(words, port, use, environment, log)
-                if wrong:
-                    log.seek(0)
-                    failed += [f'{name}, {workers}: {w}' for w in wrong[:3]] + [log.read().decode(errors='replace')[-600:]]
-                ran += 1
-    print(f'{ran} runs', *failed, sep='\n')
-    return 77 if ran == 0 else 1 if failed else 0
-
-
-sys.exit(main())
+def run(name, preload):
+    """`preload`: what the environment gets for it. Raises where something is wrong."""
+    words_for, use = SERVERS[name]
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as log:
+        os.chmod(folder, 0o755)
+        port = free_port()
+        words = words_for(folder, port)
+        words[0] = shutil.which(words[0], path=PATH)
+        wrong = serve(words, port, use, {**os.environ, 'PATH': PATH, **preload}, log)
+        if wrong:
+            log.seek(0)
+            raise RuntimeError('; '.join(wrong[:3]) + ': ' + log.read().decode(errors='replace')[-600:])
