@@ -151,7 +151,7 @@ class Context:
         done = subprocess.run(words, input=read, env={**os.environ, **self.environment(workers)}, capture_output=True, timeout=limit,
                               cwd=folder)
         if done.returncode != 0:
-            said = (done.stdout[-300:] + done.stderr[-300:]).decode(errors='replace')
+            said = (done.stdout[-1500:] + done.stderr[-500:]).decode(errors='replace')
             raise RuntimeError(f'{" ".join(words)[:100]} on {workers or "no"} workers: {done.returncode}: {said}')
         return done.stdout
 
@@ -242,7 +242,7 @@ def curl(c, workers):
 def python_module(name, c, workers):
     """CPython's own tests of it. They look for themselves whether all was right."""
     with tempfile.TemporaryDirectory() as folder:
-        c.run([SYSTEM_PYTHON, '-m', 'test', '-q', name], workers, folder=folder, limit=400)
+        c.run([SYSTEM_PYTHON, '-m', 'test', '-q', '-W', name], workers, folder=folder, limit=400)
 
 
 def has_python_module(name):
