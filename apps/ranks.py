@@ -43,16 +43,21 @@ def wait_for_quiet(seconds):
         pass
 
 
+def launch(program, engine, ranks, words, timeout, environment):
+    """What subprocess.run() gives; None: it took too long. `program`: its path without the engine."""
+    try:
+        return subprocess.run([*LAUNCH[engine], '-n', str(ranks), f'{program}.{engine}', *words], capture_output=True, text=True,
+                              timeout=timeout, env={**os.environ, 'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1',
+                                                    **environment})
+    except subprocess.TimeoutExpired:
+        return None
+
+
 def run_job(program, engine, ranks, words, workers, timeout, with_layer=True):
     """The JSON object that rank 0 prints; None, and a line that says why, if it failed. `program`: its path without the engine."""
-    environment = {**os.environ, 'WEFT_WORKERS': str(workers), 'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1'}
-    if not with_layer:
-        environment['WEFT_MPI'] = '0'  # plain MPI
     words = list(map(str, words))
-    try:
-        done = subprocess.run([*LAUNCH[engine], '-n', str(ranks), f'{program}.{engine}', *words], env=environment, capture_output=True,
-                              text=True, timeout=timeout)
-    except subprocess.TimeoutExpired:
+    done = launch(program, engine, ranks, words, timeout, {'WEFT_WORKERS': str(workers), **({} if with_layer else {'WEFT_MPI': '0'})})
+    if done is None:
         return None, f'{" ".join(words)}: more than {timeout} s'
     lines = [line for line in done.stdout.splitlines() if line.startswith('{')]
     if done.returncode != 0 or len(lines) != 1:
