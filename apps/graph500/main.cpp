@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// graph500.ENGINE FORM SCALE ROOTS WORKERS [DAMAGE]: one rank of a breadth-first search of 2^SCALE vertices
-// from so many roots, on so many workers. Rank 0 checks each tree and prints one JSON object. The exit status
-// is 1 if a tree is wrong. FORM: <technique>.<B> (docs/guide/techniques.md), or call.<B>: visits by calls.
-// DAMAGE: what judge::damage() does to each tree before the checks.
+// graph500.ENGINE FORM SCALE ROOTS WORKERS [remember] [DAMAGE]: one rank of a breadth-first search of 2^SCALE
+// vertices from so many roots, on so many workers. Rank 0 checks each tree and prints one JSON object. The
+// exit status is 1 if a tree is wrong. FORM: <technique>.<B> (docs/guide/techniques.md), or call.<B>: visits
+// by calls. remember: a rank does not send what it has sent before. DAMAGE: what judge::damage() does to each
+// tree before the checks.
 #include <mpi.h>
 #include <weft/weft.hpp>
 
@@ -31,6 +32,7 @@ struct job {
   unsigned scale = 0;
   std::size_t roots = 0;
   unsigned workers = 0;
+  bool remembers = false;
   std::string damage; // empty: none
   int rank = 0, ranks = 1;
 
@@ -38,11 +40,12 @@ struct job {
   job(int count, char** words)
       : form_name(count > 1 ? words[1] : ""), form(form_name), scale(number(count, words, 2, 30)),
         roots(number(count, words, 3, 1U << scale)), workers(number(count, words, 4, 1024)),
-        damage(count > 5 ? words[5] : "") {
+        remembers(count > 5 && std::string_view(words[5]) == "remember"),
+        damage(count > 5 + remembers ? words[5 + remembers] : "") {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const auto names = bench::technique_names();
-    if (count > 6 || form.buffer_length == 0 ||
+    if (count > 6 + remembers || form.buffer_length == 0 ||
         (form.technique != "call" && std::find(names.begin(), names.end(), form.technique) == names.end())) {
       throw std::invalid_argument("no such form");
     }
@@ -119,7 +122,7 @@ outcome run(const job& j, VisitAll visit_all) {
   }
   roots.resize(j.roots + 1);
   MPI_Bcast(roots.data(), static_cast<int>(roots.size()), MPI_UINT32_T, 0, MPI_COMM_WORLD);
-  search s(part, j.form.buffer_length);
+  search s(part, j.form.buffer_length, j.remembers);
   outcome result;
   for (std::size_t k = 0; k < roots.size(); ++k) {
     s.start(roots[k]);
@@ -171,12 +174,13 @@ outcome run_form(const job& j) {
 
 void report(const job& j, const outcome& r) {
   const auto searches = static_cast<double>(r.seconds.size());
-  std::printf("{\"form\": \"%s\", \"scale\": %u, \"ranks\": %d, \"workers\": %u, \"mteps\": %.4f, "
-              "\"promoted\": %.6f, \"visits\": %" PRIu64 ", \"messages\": %" PRIu64 ", \"seconds\": [",
-              j.form_name.c_str(), j.scale, j.ranks, j.workers, searches / r.seconds_of_an_edge / 1e6,
-              static_cast<double>(r.facts.promoted) /
-                  static_cast<double>(std::max<std::uint64_t>(r.facts.visits, 1)),
-              r.facts.visits, r.facts.messages);
+  std::printf(
+      "{\"form\": \"%s\", \"scale\": %u, \"ranks\": %d, \"workers\": %u, \"remembers\": %s, \"mteps\": %.4f, "
+      "\"promoted\": %.6f, \"visits\": %" PRIu64 ", \"messages\": %" PRIu64 ", \"seconds\": [",
+      j.form_name.c_str(), j.scale, j.ranks, j.workers, j.remembers ? "true" : "false",
+      searches / r.seconds_of_an_edge / 1e6,
+      static_cast<double>(r.facts.promoted) / static_cast<double>(std::max<std::uint64_t>(r.facts.visits, 1)),
+      r.facts.visits, r.facts.messages);
   for (std::size_t k = 0; k < r.seconds.size(); ++k) {
     std::printf("%s%.6f", k == 0 ? "" : ", ", r.seconds[k]);
   }
@@ -197,7 +201,7 @@ int run_rank(int count, char** words) {
     std::fprintf(stderr, "graph500: %s\n", result.fault.c_str());
     return 1;
   } catch (const std::logic_error&) {
-    std::fprintf(stderr, "usage: graph500 TECHNIQUE.B|call.B SCALE ROOTS WORKERS [DAMAGE]\n");
+    std::fprintf(stderr, "usage: graph500 TECHNIQUE.B|call.B SCALE ROOTS WORKERS [remember] [DAMAGE]\n");
     return 2;
   }
 }

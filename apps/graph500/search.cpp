@@ -26,15 +26,18 @@ MPI_Request begin_sending(const std::vector<edge>& visits, std::size_t rank) {
 
 } // namespace
 
-search::search(const graph& part, std::size_t buffer_length)
+search::search(const graph& part, std::size_t buffer_length, bool remembers)
     : part_(part), division_(part.part()), buffer_length_(buffer_length), buffers_(division_.ranks),
-      entries_(division_.count(part.vertices())), found_(entries_.size()) {}
+      entries_(division_.count(part.vertices())), sent_(remembers ? part.vertices() : 0),
+      found_(entries_.size()) {}
 
 search::~search() = default;
 
 void search::start(vertex root) {
-  for (entry& e : entries_) {
-    e.store(unreached, std::memory_order_relaxed); // relaxed: nobody else is there
+  for (std::vector<entry>* const all : {&entries_, &sent_}) {
+    for (entry& e : *all) {
+      e.store(unreached, std::memory_order_relaxed); // relaxed: nobody else is there
+    }
   }
   depth_ = 0;
   is_complete_ = false;
@@ -54,18 +57,10 @@ bool search::begin_level() {
   return true;
 }
 
-// Any number of threads at a time. Relaxed: who reads what they leave has joined them.
+// Any number of threads at a time.
 void search::enter(vertex u, vertex v) {
-  entry& at = entries_[division_.place(v)];
-  const std::uint64_t mine = std::uint64_t{depth_} << 32 | u;
-  std::uint64_t there = at.load(std::memory_order_relaxed);
-  while (mine < there) {
-    if (at.compare_exchange_weak(there, mine, std::memory_order_relaxed)) {
-      if (there == unreached) {
-        found_[found_count_.fetch_add(1, std::memory_order_relaxed)] = v;
-      }
-      return;
-    }
+  if (improve(entries_[division_.place(v)], u) == unreached) {
+    found_[found_count_.fetch_add(1, std::memory_order_relaxed)] = v; // relaxed: read when all are joined
   }
 }
 

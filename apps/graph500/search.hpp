@@ -42,8 +42,8 @@ struct search_facts {
 /// One rank's side; all ranks call the same functions in the same order.
 class search {
  public:
-  /// `part`: the rank's; it stays. A buffer has room for so many visits.
-  search(const graph& part, std::size_t buffer_length);
+  /// `part`: the rank's; it stays. A buffer has room for so many visits. `remembers`: what it has sent.
+  search(const graph& part, std::size_t buffer_length, bool remembers);
   ~search();
   search(const search&) = delete;
   search& operator=(const search&) = delete;
@@ -62,7 +62,7 @@ class search {
   void visit(vertex u, vertex v) {
     if (division_.owner(v) == division_.rank) {
       enter(u, v);
-    } else {
+    } else if (sent_.empty() || improve(sent_[v], u) != unchanged) {
       put_into_buffer(u, v);
     }
   }
@@ -83,8 +83,20 @@ class search {
   };
   // A level and a parent in one word: the smaller is the better one.
   using entry = std::atomic<std::uint64_t>;
-  static constexpr std::uint64_t unreached = ~std::uint64_t{0};
+  static constexpr std::uint64_t unreached = ~std::uint64_t{0}, unchanged = unreached - 1;
 
+  // Any number of threads at a time. What was there, or `unchanged`, if that is no worse. Relaxed: who reads
+  // what they leave has joined them.
+  std::uint64_t improve(entry& at, vertex u) const {
+    const std::uint64_t mine = std::uint64_t{depth_} << 32 | u;
+    std::uint64_t there = at.load(std::memory_order_relaxed);
+    while (mine < there) {
+      if (at.compare_exchange_weak(there, mine, std::memory_order_relaxed)) {
+        return there;
+      }
+    }
+    return unchanged;
+  }
   void enter(vertex u, vertex v);
   void put_into_buffer(vertex u, vertex v);
   void deliver(std::size_t rank, const std::vector<edge>& visits, bool& promoted);
@@ -97,6 +109,7 @@ class search {
   const std::size_t buffer_length_;
   std::vector<buffer> buffers_; // of each rank
   std::vector<entry> entries_;  // of each vertex of this rank's
+  std::vector<entry> sent_;     // of each vertex of the graph, if it remembers
   unsigned depth_ = 0;          // of the vertices that are being visited
   frontier frontier_;
   std::vector<vertex> found_; // the next frontier
