@@ -2,7 +2,7 @@
 #include "weft/memory/stack_cache.hpp"
 
 #include "weft/memory/fork.hpp"
-#include "weft/memory/shared_stack_cache.hpp"
+#include "weft/memory/stack_cache.hpp"
 #include "weft/memory/stack_slab.hpp"
 #include "weft/os/fault.hpp"
 
@@ -242,28 +242,6 @@ TEST(stack_cache, a_failing_guard_becomes_a_canary) {
         std::exit(good && depot.count().live == 0 ? 0 : 1);
       },
       ::testing::ExitedWithCode(0), "canary");
-}
-
-TEST(stack_cache, shared_cache_serves_foreign_kernel_threads) {
-  stack_depot depot{small_stacks()};
-  shared_stack_cache shared{depot};
-  std::vector<std::thread> threads;
-  for (int thread = 0; thread < 4; ++thread) {
-    threads.emplace_back([&] {
-      for (int index = 0; index < 1000; ++index) {
-        int error = 0;
-        stack_record* stack = shared.allocate(index % 2 == 0 ? 0 : 40000, error);
-        ASSERT_NE(stack, nullptr);
-        stack->owner = stack;
-        ASSERT_EQ(stack->owner, stack);
-        shared.free(stack);
-      }
-    });
-  }
-  for (std::thread& each : threads) {
-    each.join();
-  }
-  EXPECT_EQ(depot.count().live, 0U);
 }
 
 // Workers allocate all sizes, hand stacks to each other and trim; caches die and are born.
