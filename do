@@ -106,6 +106,9 @@ verb_bench() {
   if [ "$suite" = pthreads ]; then
     exec python3 bench/pthreads_suite.py --bin build/release/bench/bin "$@"
   fi
+  if [ "$suite" = decisions ]; then
+    exec python3 bench/decisions_suite.py --bin build/release/bench/bin "$@"
+  fi
   if [ "$suite" = programs ]; then
     exec python3 bench/programs_suite.py --bin build/release/bench/bin "$@"
   fi

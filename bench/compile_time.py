@@ -104,28 +104,38 @@ def cpu_seconds(command):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+def measure(runs, cxx, cc):
+    """For each program its title, CPU seconds (median, least) and lines."""
+    with tempfile.TemporaryDirectory() as folder:
+        commands = []
+        for number, (_, suffix, text) in enumerate(PROGRAMS):
+            source = pathlib.Path(folder, f"{number}.{suffix}")
+            source.write_text(text)
+            language = [cxx, "-std=c++20"] if suffix == "cpp" else [cc, "-std=c17"]
+            commands.append([*language, "-O2", f"-I{ROOT}", str(source)])
+        samples = [[] for _ in commands]
+        for _ in range(runs + 1):  # in turn, so that a busy moment hits all; the first run warms the caches
+            for taken, command in zip(samples, commands):
+                taken.append(cpu_seconds([*command, "-c", "-o", "/dev/null"]))
+        lines = [subprocess.run([*command, "-E", "-P"], check=True, capture_output=True, text=True).stdout.count("\n")
+                 for command in commands]
+    return [{"program": title, "median": statistics.median(taken[1:]), "least": min(taken[1:]), "lines": count}
+            for (title, *_), taken, count in zip(PROGRAMS, samples, lines)]
+
+
+def print_table(rows):
+    print(f"{'program':46}{'median s':>10}{'least s':>10}{'lines':>10}")
+    for row in rows:
+        print(f"{row['program']:46}{row['median']:10.3f}{row['least']:10.3f}{row['lines']:10}")
+
+
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=9)
     parser.add_argument("--cxx", default="g++")
     parser.add_argument("--cc", default="gcc")
     wanted = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory() as folder:
-        commands = []
-        for number, (_, suffix, text) in enumerate(PROGRAMS):
-            source = pathlib.Path(folder, f"{number}.{suffix}")
-            source.write_text(text)
-            language = [wanted.cxx, "-std=c++20"] if suffix == "cpp" else [wanted.cc, "-std=c17"]
-            commands.append([*language, "-O2", f"-I{ROOT}", str(source)])
-        samples = [[] for _ in commands]
-        for _ in range(wanted.runs + 1):  # in turn, so that a busy moment hits all; the first run warms the caches
-            for taken, command in zip(samples, commands):
-                taken.append(cpu_seconds([*command, "-c", "-o", "/dev/null"]))
-        print(f"{'program':46}{'median s':>10}{'least s':>10}{'lines':>10}")
-        for (title, *_), taken, command in zip(PROGRAMS, samples, commands):
-            text = subprocess.run([*command, "-E", "-P"], check=True, capture_output=True, text=True).stdout
-            print(f"{title:46}{statistics.median(taken[1:]):10.3f}{min(taken[1:]):10.3f}"
-                  f"{text.count(chr(10)):10}")
+    print_table(measure(wanted.runs, wanted.cxx, wanted.cc))
     return 0
 
 

@@ -31,18 +31,22 @@ def instructions(program, form):
     return (high - low) / (more - few)
 
 
+def counts_of(program):
+    """Instructions an operation, by title and how; printed as they come."""
+    counts = {}
+    print(f"{'operation':28}" + "".join(f"{how:>10}" for how in HOW))
+    for what, title in OPERATIONS.items():
+        counts[title] = {how: instructions(program, f"{how}.{what}") for how in HOW}
+        print(f"{title:28}" + "".join(f"{counts[title][how]:10.1f}" for how in HOW), flush=True)
+    return counts
+
+
 def main(arguments):
     if shutil.which("valgrind") is None:
         print("zero_cost: no valgrind")
         return 77
-    program = arguments[0] if arguments else "build/release/bench/bin/compose.weft"
-    print(f"{'operation':28}" + "".join(f"{how:>10}" for how in HOW))
-    worse = []
-    for what, title in OPERATIONS.items():
-        counts = {how: instructions(program, f"{how}.{what}") for how in HOW}
-        print(f"{title:28}" + "".join(f"{counts[how]:10.1f}" for how in HOW), flush=True)
-        if counts["composed"] > counts["by_hand"] + TOLERANCE:
-            worse.append(title)
+    counts = counts_of(arguments[0] if arguments else "build/release/bench/bin/compose.weft")
+    worse = [title for title, count in counts.items() if count["composed"] > count["by_hand"] + TOLERANCE]
     if worse:
         print("zero_cost: composition costs instructions in: " + ", ".join(worse))
     return 1 if worse else 0
