@@ -114,16 +114,19 @@ void worker::pause_search(unsigned length) const noexcept {
 
 descriptor* worker::idle() noexcept {
   constexpr unsigned longest_pause = 16;
+  constexpr deadline soonest_offer = 2'000;
   const deadline least_search = simulation::search(idle_spin.get() * 1000);
   parking.spot.start_searching();
   note(trace::event::search, nullptr);
   const bool is_crowded = crowded();
   const bool steals = owner_group.has_thieves() && !attention.any_relaxed(simulated) && on_idle == nullptr;
+  const bool offers = !owner_group.has_thieves() && !attention.any_relaxed(simulated); // thieves rest
   const deadline longest_rest = steals ? idle_rest.get() * 1000 : 0;
   const deadline idle_since = os::now_ns();
   deadline begin = idle_since;
   deadline seen = begin;
   unsigned pause = 1;
+  deadline offer = begin + soonest_offer; // of the CPU
   bool dozes = false;
   bool is_called = false;
   bool is_short = false; // one look, and no more
@@ -143,6 +146,7 @@ descriptor* worker::idle() noexcept {
     begin = seen = os::now_ns();
     parking.thefts.search_again(begin);
     pause = 1;
+    offer = begin + soonest_offer;
   };
   if (const deadline r = parking.thefts.begin_search(begin, recording.counters.steals, longest_rest); r != 0)
     sleep(r);
@@ -187,10 +191,13 @@ descriptor* worker::idle() noexcept {
     pause = std::min(pause * 2, longest_pause);
     if ((!is_short && now < begin + parking.search.length(least_search)) || has_visible_work()) {
       wakes_up();
-      // A long search is a guess: whoever else wants this CPU goes first.
-      if (is_crowded || now > begin + least_search) {
+      // A long search is a guess: whoever else wants this CPU goes first. Who does not steal waits for somebody,
+      // so from time to time in a short search too: that one may be in the queue of this CPU.
+      if (is_crowded || now > begin + least_search || (offers && now > offer)) {
         ::sched_yield();
         seen = os::now_ns(); // others' time is not that of what it finds next
+        offer = seen + (seen - begin);
+        is_short = is_short || (offers && !is_crowded && parking.search.is_in_the_way(seen - now));
       }
       continue;
     }
