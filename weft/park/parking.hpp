@@ -164,9 +164,9 @@ class search_time {
     length_ = how_long < short_sleep ? std::min(length(least) * 2, least * most_times) : length_ / 2;
   }
 
-  // The searcher has offered its CPU, and got it back after so long. True: somebody has had it each of the last
-  // times. Then it is better to sleep: the kernel leaves two that run in turns on one CPU as they are, but who
-  // is woken may come to another CPU that is idle.
+  // The searcher has offered its CPU, and got it back after so long. True: somebody has had it each of the
+  // last times. Then it is better to sleep: the kernel leaves two that run in turns on one CPU as they are,
+  // but who is woken may come to another CPU that is idle.
   [[nodiscard]] bool is_in_the_way(std::int64_t away) noexcept {
     constexpr std::int64_t nobody_ran = 1'000;
     constexpr unsigned enough = 16;

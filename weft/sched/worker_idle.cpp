@@ -191,8 +191,8 @@ descriptor* worker::idle() noexcept {
     pause = std::min(pause * 2, longest_pause);
     if ((!is_short && now < begin + parking.search.length(least_search)) || has_visible_work()) {
       wakes_up();
-      // A long search is a guess: whoever else wants this CPU goes first. Who does not steal waits for somebody,
-      // so from time to time in a short search too: that one may be in the queue of this CPU.
+      // A long search is a guess: whoever else wants this CPU goes first. Who does not steal waits for
+      // somebody, so from time to time in a short search too: that one may be in the queue of this CPU.
       if (is_crowded || now > begin + least_search || (offers && now > offer)) {
         ::sched_yield();
         seen = os::now_ns(); // others' time is not that of what it finds next

@@ -161,5 +161,24 @@ TEST(parking, sleepers_are_counted) {
   EXPECT_FALSE(s.any());
 }
 
+// A searcher whose CPU somebody took each time it was offered sleeps; one refusal begins the count anew.
+TEST(search_time, is_in_the_way_of_who_takes_each_offer) {
+  constexpr std::int64_t taken = 5'000, refused = 300;
+  search_time search;
+  const auto offers_until_sleep = [&search] {
+    int offers = 1;
+    while (!search.is_in_the_way(taken))
+      ++offers;
+    return offers;
+  };
+  const int all = offers_until_sleep();
+  EXPECT_GT(all, 1);
+  EXPECT_EQ(offers_until_sleep(), all); // counted anew
+  for (int i = 1; i < all; ++i)
+    EXPECT_FALSE(search.is_in_the_way(taken));
+  EXPECT_FALSE(search.is_in_the_way(refused));
+  EXPECT_EQ(offers_until_sleep(), all);
+}
+
 } // namespace
 } // namespace weft::park
