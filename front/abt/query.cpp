@@ -123,12 +123,13 @@ int ABT_thread_set_associated_pool(ABT_thread thread, ABT_pool handle) {
   });
 }
 
+// Neither this nor ABT_thread_get_arg() uses the runtime: no section.
 int ABT_thread_is_primary(ABT_thread thread, ABT_bool* result) {
-  const weft::door::runtime_section in_runtime;
-  return with_unit(thread, ABT_ERR_INV_THREAD, [&](descriptor& u) {
-    *result = is_primary(u) ? ABT_TRUE : ABT_FALSE;
-    return ABT_SUCCESS;
-  });
+  const descriptor* const u = checked_unit(thread);
+  if (u == nullptr)
+    return ABT_ERR_INV_THREAD;
+  *result = is_primary(*u) ? ABT_TRUE : ABT_FALSE;
+  return ABT_SUCCESS;
 }
 
 int ABT_thread_is_unnamed(ABT_thread thread, ABT_bool* result) {
@@ -181,11 +182,11 @@ int ABT_thread_set_arg(ABT_thread thread, void* arg) {
 }
 
 int ABT_thread_get_arg(ABT_thread thread, void** arg) {
-  const weft::door::runtime_section in_runtime;
-  return with_unit(thread, ABT_ERR_INV_THREAD, [&](descriptor& u) {
-    *arg = closure_of(u).argument;
-    return ABT_SUCCESS;
-  });
+  const descriptor* const u = checked_unit(thread);
+  if (u == nullptr)
+    return ABT_ERR_INV_THREAD;
+  *arg = closure_of(*u).argument;
+  return ABT_SUCCESS;
 }
 
 int ABT_thread_get_thread_func(ABT_thread thread, void (**func)(void*)) {
