@@ -96,12 +96,22 @@ int set_callback(ABT_pool_user_def handle, Callback pool_user_def::* member, Cal
   return ABT_SUCCESS;
 }
 
-[[gnu::always_inline]] inline int pop_thread(ABT_pool handle, ABT_thread* thread, ABT_pool_context context) {
-  const weft::door::runtime_section in_runtime;
+[[gnu::always_inline]] inline int pop_inside(ABT_pool handle, ABT_thread* thread, ABT_pool_context context) {
+  *thread = ABT_THREAD_NULL;
   pool* const p = checked_pool(handle);
-  descriptor* const u = p != nullptr ? p->pop_for_user(context) : nullptr;
-  *thread = u != nullptr ? handle_of(*u) : ABT_THREAD_NULL;
-  return p != nullptr ? ABT_SUCCESS : ABT_ERR_INV_POOL;
+  if (p == nullptr) [[unlikely]]
+    return ABT_ERR_INV_POOL;
+  if (descriptor* const u = p->pop_for_user(context))
+    *thread = handle_of(*u);
+  return ABT_SUCCESS;
+}
+[[gnu::noinline]] int pop_in_section(ABT_pool handle, ABT_thread* thread, ABT_pool_context context) {
+  const weft::door::runtime_section in_runtime;
+  return pop_inside(handle, thread, context);
+}
+[[gnu::always_inline]] inline int pop_thread(ABT_pool handle, ABT_thread* thread, ABT_pool_context context) {
+  return weft::door::needs_no_section() ? pop_inside(handle, thread, context)
+                                        : pop_in_section(handle, thread, context);
 }
 
 user_pool* as_user_pool(pool& p) noexcept {

@@ -200,7 +200,7 @@ void fifo_pool::drain(worker& w) {
   }
 }
 
-descriptor* fifo_pool::pop_shared() {
+[[gnu::always_inline]] inline descriptor* fifo_pool::pop_shared() {
   descriptor* u = unit_of(shared_.pop_front());
   if (u == nullptr && in_use_.load(std::memory_order_relaxed))
     ask_to_share();
@@ -216,7 +216,7 @@ descriptor* fifo_pool::do_pop(worker& here) {
 }
 
 descriptor* fifo_pool::pop_for_user(ABT_pool_context) {
-  worker* w = worker_here();
+  worker* const w = in_use_.load(std::memory_order_relaxed) ? worker_here() : nullptr;
   return taken_by_user(w != nullptr ? do_pop(*w) : pop_shared());
 }
 

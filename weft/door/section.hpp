@@ -24,6 +24,12 @@ using runtime_section = sched::runtime_section;
 /// *Errors*: none.
 using user_code_section = sched::user_code_section;
 
+/// Whether a runtime_section would do nothing. *Contexts*: all but signal handlers. *Switches*: never.
+/// *Errors*: none.
+[[nodiscard]] inline bool needs_no_section() noexcept {
+  return !sched::here().attention.any_relaxed(sched::user_code | sched::simulated);
+}
+
 /// Whether the caller is the program's code on a thread or on a kernel thread that is no worker. False in the
 /// runtime, and so in a handler of a signal that has interrupted it. *Contexts*: all, signal handlers too.
 /// *Switches*: never. *Errors*: none.
