@@ -50,6 +50,9 @@ descriptor* foreign_unit(ABT_thread handle) noexcept {
   return u->operations != &freed_operations && door::is_taken(*u) ? u : nullptr;
 }
 
+[[gnu::always_inline]] inline bool looks_like_tasklet(ABT_thread handle) noexcept {
+  return !is_null(handle) && reinterpret_cast<descriptor*>(handle)->operations == &tasklet_operations;
+}
 [[gnu::always_inline]] inline bool looks_like_ult(ABT_thread handle) noexcept {
   return !is_null(handle) && reinterpret_cast<descriptor*>(handle)->operations == &ult_operations;
 }
@@ -177,16 +180,25 @@ namespace {
   return reinterpret_cast<descriptor*>(handle);
 }
 
+// Under a scheduler of the user's.
+[[gnu::always_inline]] inline int yield_without_list(worker& w, int (*slowly)()) noexcept {
+  return door::yield_to_parent_and_return(
+      w, slowly, [](descriptor& self) { announce_push(self, ABT_POOL_CONTEXT_OP_THREAD_YIELD); });
+}
+
 } // namespace
 
 extern "C" {
 
 int ABT_thread_yield(void) {
-  return door::yield_and_return(&weft_abt_thread_yield_slowly);
+  return door::yield_and_return(&weft_abt_thread_yield_slowly, [](worker& w) {
+    return yield_without_list(w, &weft_abt_thread_yield_slowly);
+  });
 }
 
 int ABT_self_yield(void) {
-  return door::yield_and_return(&weft_abt_self_yield_slowly);
+  return door::yield_and_return(&weft_abt_self_yield_slowly,
+                                [](worker& w) { return yield_without_list(w, &weft_abt_self_yield_slowly); });
 }
 
 int ABT_thread_yield_to(ABT_thread handle) {
@@ -219,6 +231,32 @@ int ABT_self_resume_suspend_to(ABT_thread handle) {
 }
 
 } // extern "C"
+
+namespace {
+
+[[gnu::noinline]] int self_schedule_slowly(ABT_thread handle, ABT_pool pool_handle) noexcept {
+  const weft::door::runtime_section in_runtime;
+  const ult_caller c = calling_ult();
+  if (c.code != ABT_SUCCESS)
+    return c.code;
+  descriptor* u = checked_unit(handle);
+  if (u == nullptr)
+    u = foreign_unit(handle);
+  if (u == nullptr || u == c.self)
+    return ABT_ERR_INV_THREAD;
+  return guarded([&] {
+    if (!is_null(pool_handle) && is_ours(*u)) {
+      pool* p = checked_pool(pool_handle);
+      if (p == nullptr)
+        return ABT_ERR_INV_POOL;
+      move_to(*u, *p);
+    }
+    door::run_child(*u);
+    return ABT_SUCCESS;
+  });
+}
+
+} // namespace
 
 extern "C" {
 
@@ -282,25 +320,12 @@ int ABT_self_resume_exit_to(ABT_thread handle) {
 }
 
 int ABT_self_schedule(ABT_thread handle, ABT_pool pool_handle) {
-  const weft::door::runtime_section in_runtime;
-  const ult_caller c = calling_ult();
-  if (c.code != ABT_SUCCESS)
-    return c.code;
-  descriptor* u = checked_unit(handle);
-  if (u == nullptr)
-    u = foreign_unit(handle);
-  if (u == nullptr || u == c.self)
-    return ABT_ERR_INV_THREAD;
-  return guarded([&] {
-    if (!is_null(pool_handle) && is_ours(*u)) {
-      pool* p = checked_pool(pool_handle);
-      if (p == nullptr)
-        return ABT_ERR_INV_POOL;
-      move_to(*u, *p);
-    }
-    door::run_child(*u);
-    return ABT_SUCCESS;
-  });
+  const auto slowly = [=] { return self_schedule_slowly(handle, pool_handle); };
+  if (!is_null(pool_handle))
+    return slowly();
+  if (looks_like_ult(handle)) [[likely]]
+    return door::run_thread_and_return(*unit_at(handle), slowly);
+  return looks_like_tasklet(handle) ? door::run_tasklet_and_return(*unit_at(handle), slowly) : slowly();
 }
 
 } // extern "C"

@@ -70,21 +70,53 @@ inline void suspend_until_taken() {
 /// Starts or continues `u` with the caller in the place of the worker's loop: returns when it has ended or
 /// left, or what it was replaced by. The caller stays on its worker. *Switches*: always, unless `u` is a
 /// tasklet.
-inline void run_child(descriptor& u) {
+inline void run_child(descriptor& u) noexcept {
   sched::run_child(u);
 }
 
 // --- the fast ways ---
 
-/// The caller yields to the first of its worker's own list.
-template <class Slowly>
-[[gnu::always_inline]] inline int yield_and_return(Slowly slowly) noexcept {
+/// The caller yields to the first of its worker's own list. `without_list(w)`: what follows where its
+/// worker `w` has none.
+template <class Slowly, class WithoutList>
+[[gnu::always_inline]] inline int yield_and_return(Slowly slowly, WithoutList without_list) noexcept {
   worker& w = sched::here();
+  if (w.fifo == nullptr) [[unlikely]]
+    return without_list(w);
   descriptor* self = w.current;
-  descriptor* next = w.fifo != nullptr ? sched::start_yield(w, *w.fifo) : nullptr;
+  descriptor* next = sched::start_yield(w, *w.fifo);
   if (next == nullptr) [[unlikely]]
     return slowly();
   return arch::swap_and_return(self->context, next->context); // SWITCH: may resume on another worker
+}
+/// The caller, which `w` runs, yields to the thread that runs it by run_child(). `prepare(self)`: before it
+/// does.
+template <class Slowly, class Prepare>
+[[gnu::always_inline]] inline int yield_to_parent_and_return(worker& w, Slowly slowly,
+                                                             Prepare prepare) noexcept {
+  if (!sched::may_yield_to_parent(w)) [[unlikely]]
+    return slowly();
+  descriptor& self = *w.current;
+  prepare(self);
+  // SWITCH: may resume on another worker
+  return arch::swap_and_return(self.context, sched::start_yield_to_parent(w));
+}
+namespace detail {
+[[gnu::always_inline]] inline bool may_run_at_once(const worker& w, const descriptor& u) noexcept {
+  return sched::may_run_child_at_once(w) && w.current != &u && w.front != nullptr;
+}
+} // namespace detail
+/// run_child() of a thread of the front's that is taken.
+template <class Slowly>
+[[gnu::always_inline]] inline int run_thread_and_return(descriptor& u, Slowly slowly) noexcept {
+  worker& w = sched::here();
+  return detail::may_run_at_once(w, u) ? sched::run_child_at_once(w, u) : slowly();
+}
+/// The same of a tasklet.
+template <class Slowly>
+[[gnu::always_inline]] inline int run_tasklet_and_return(descriptor& u, Slowly slowly) noexcept {
+  worker& w = sched::here();
+  return detail::may_run_at_once(w, u) ? sched::run_tasklet_at_once(w, u) : slowly();
 }
 
 namespace detail {

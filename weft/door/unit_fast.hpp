@@ -103,7 +103,11 @@ class fast_units {
   /// The same, wherever it lives, but for units that run on the caller's stack from its worker's list. What
   /// switches is called: a caller that does nothing else saves no registers.
   [[gnu::always_inline]] static bool free_thread_elsewhere(worker& w, descriptor& u) {
-    return join_elsewhere(w, u) && free_if_plain(sched::here(), u);
+    if (!join_elsewhere(w, u))
+      return false;
+    if (!free_if_plain(sched::here(), u)) [[unlikely]]
+      Front::free_ended(u);
+    return true;
   }
   /// Which of the two it is.
   [[gnu::always_inline]] static bool is_listed(const worker& w, const descriptor& u) noexcept {
@@ -144,15 +148,18 @@ class fast_units {
     return !w.attention.any_relaxed(sched::not_a_worker | sched::user_code | sched::simulated |
                                     sched::observed);
   }
-  // A thread that has ended, or does here. Under a scheduler of the user's, which stands for the loop, it
-  // does not: that is asked here, to spare the call.
+  // A thread that has ended, or does here, or somewhere while the caller waits.
   [[gnu::always_inline]] static bool join_elsewhere(worker& w, descriptor& u) {
-    return tells_nobody(w) && (u.join.has_ended() || (w.nesting == 0 && sched::start_by_join(w, u)));
+    return tells_nobody(w) && (u.join.has_ended() || run_or_await(w, u));
+  }
+  // Under a scheduler of the user's, which stands for the loop, nothing can be run past it.
+  [[gnu::always_inline]] static bool run_or_await(worker& w, descriptor& u) {
+    return w.nesting == 0 ? sched::start_by_join(w, u) : sched::wait_under_users_loop(w, u);
   }
   // The same for a tasklet that somebody may join.
   static bool has_run_elsewhere(worker& w, descriptor& u) {
     return tells_nobody(w) && u.operations == &Front::tasklet && // not one that was freed
-           (u.join.has_ended() || (!u.join.is_detached() && sched::start_by_join(w, u)));
+           (u.join.has_ended() || (!u.join.is_detached() && run_or_await(w, u)));
   }
   static descriptor* make_for(weft::pool& own_pool, const operations& o, std::uint64_t traits,
                               void (*function)(void*), void* argument) {

@@ -99,6 +99,7 @@ class running_time {
     where_ = &where;
     since_ = now;
   }
+  [[nodiscard]] bool is_counted() const noexcept { return where_ != nullptr; }
   // To be called before a unit leaves for the loop: once others may take it, or know that it has ended, it is
   // too late.
   void stop() noexcept {

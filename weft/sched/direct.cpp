@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "weft/base/assert.hpp"
 #include "weft/carrier/runtime_section.hpp"
 #include "weft/sched/replace.hpp"
 #include "weft/workers/exceptions_kept.hpp"
@@ -83,14 +84,17 @@ void suspend_until_taken() {
 namespace {
 
 // As worker::run(), which does what is left: a plain thread is started or continued without a call.
-[[gnu::always_inline]] inline void run_from(worker& w, arch::context& loop, descriptor& u) {
+template <bool Told>
+[[gnu::always_inline]] inline void run_from(worker& w, arch::context& loop, descriptor& u) noexcept {
   using technique::full_lazy;
   const bool fresh = !u.has_started();
   if (u.has(unit::slow_mask | unit::not_cancellable) ||
       (fresh && (u.has(unit::technique_mask) || !full_lazy::take_stack(w, u)))) [[unlikely]]
     return w.run(u);
   u.last_worker.store_relaxed(w.number + 1);
-  become(w, u);
+  take_place(w, u);
+  if constexpr (Told)
+    w.note(trace::event::run, &u, trace::thread_kind);
   if (!fresh)
     return arch::swap(loop, u.context);
   ++w.recording.counters.started;
@@ -98,41 +102,87 @@ namespace {
              &full_lazy::entry<worker_for_techniques>, &u);
 }
 
-// The loop that this worker's units leave to is the caller's frame meanwhile.
-[[gnu::always_inline]] inline void run_in_place_of_loop(worker& w, descriptor& first) {
+// Who has yielded to here (start_yield_to_parent()) becomes ready, and what was handed over runs.
+[[gnu::always_inline]] inline void settle_child(worker& w) noexcept {
+  for (;;) {
+    if (descriptor* const u = w.left) {
+      w.left = nullptr;
+      put_back_now(w, *u); // GONE: u
+    }
+    if (w.handed == nullptr) [[likely]]
+      return;
+    w.run(*std::exchange(w.handed, nullptr));
+  }
+}
+
+// The loop that this worker's units leave to is the caller's frame meanwhile: nobody else continues the
+// caller. `Told`: somebody may be told of it.
+template <bool Told>
+[[gnu::always_inline]] inline void run_in_place_of_loop(worker& w, descriptor& first) noexcept {
   descriptor& self = *w.current;
-  arch::context mine{};
-  mine.fiber = self.context.fiber;
-  arch::context* outer = std::exchange(w.loop, &mine);
+  arch::context* outer = std::exchange(w.loop, &self.context);
   ++w.nesting;
-  run_from(w, mine, first);
-  while (descriptor* u = std::exchange(w.handed, nullptr)) [[unlikely]]
-    w.run(*u);
+  run_from<Told>(w, self.context, first);
+  settle_child(w);
   --w.nesting;
   w.loop = outer;
   w.current = &self;
 }
 
+[[gnu::always_inline]] inline void look_around_if_due(worker& w) noexcept {
+  if (w.budget.count_down())
+    w.look_around();
+}
+
 // Under a scheduler of the user's there are no fast paths, and nobody calls it while he handles an exception.
-[[gnu::noinline]] void run_child_with_care(worker& w, descriptor& first) {
+[[gnu::noinline]] void run_child_with_care(worker& w, descriptor& first) noexcept {
   const exceptions_kept kept(w);
   std::optional<fast_paths_off> slow;
   if (w.fifo != nullptr || w.deque != nullptr || w.shared != nullptr)
     slow.emplace(w);
-  run_in_place_of_loop(w, first);
+  run_in_place_of_loop<true>(w, first);
+  slow.reset();
+  look_around_if_due(w);
 }
 
 } // namespace
 
-void run_child(descriptor& first) {
+void run_child(descriptor& first) noexcept {
   worker& w = here();
-  if (w.fifo != nullptr || w.deque != nullptr || w.shared != nullptr || arch::any(*w.exceptions)) {
-    run_child_with_care(w, first);
+  if (may_run_child_at_once(w)) {
+    run_child_at_once(w, first);
   } else {
-    run_in_place_of_loop(w, first);
+    run_child_with_care(w, first);
   }
-  if (w.budget.count_down())
-    w.look_around();
+}
+
+int run_child_at_once(worker& w, descriptor& first) noexcept {
+  run_in_place_of_loop<false>(w, first);
+  look_around_if_due(w);
+  return 0;
+}
+
+int run_tasklet_at_once(worker& w, descriptor& u) noexcept {
+  if (!u.traits.equals_relaxed(unit::kind_tasklet)) [[unlikely]] // something is asked of it
+    return run_child_at_once(w, u);
+  descriptor& self = *w.current;
+  ++w.nesting;
+  begin_tasklet(w, u);
+  const arch::fp_control mine;
+  mine.become_that_of_quickly(u.context);
+  technique::run_to_completion::call(u);
+  mine.restore_quickly();
+  w.current = &w.loop_unit;
+  if (u.traits.equals_relaxed(unit::kind_tasklet)) [[likely]] {
+    complete(w, u); // GONE: u, perhaps
+  } else {
+    end_without_stack(w, u); // GONE: u, perhaps
+  }
+  WEFT_ASSERT(w.handed == nullptr && w.left == nullptr, "a tasklet has left its worker");
+  --w.nesting;
+  w.current = &self;
+  look_around_if_due(w);
+  return 0;
 }
 
 bool can_leave_to(const descriptor& next) noexcept {

@@ -77,6 +77,41 @@ inline void resume_taken(descriptor& u) {
 // Starts or continues `u` with the caller in the place of the worker's loop: returns when it (or what it was
 // replaced by through the switches above) has ended or left. The caller stays on its worker. Contexts:
 // thread, in the runtime. Switches: always, unless `u` is a tasklet.
-WEFT_API void run_child(descriptor& u);
+WEFT_API void run_child(descriptor& u) noexcept;
+
+// Whether `w`, which runs the caller, is a cooperative thread's own, has no list, and tells nobody what units
+// do. What else is asked of it is for its loop.
+[[nodiscard, gnu::always_inline]] inline bool has_none_but_users_loop(const worker& w) noexcept {
+  constexpr std::uint32_t heeded =
+      always_ask | not_a_worker | tracing | observed | user_code | simulated | without_worker;
+  return (w.attention.load_relaxed() & heeded) == always_ask;
+}
+
+// run_child() where may_run_child_at_once(), as the last thing that a function of C does: returns 0.
+[[nodiscard, gnu::always_inline]] inline bool may_run_child_at_once(const worker& w) noexcept {
+  return has_none_but_users_loop(w) && w.shared == nullptr && !w.current->has(unit::kind_mask) &&
+         !arch::any(*w.exceptions);
+}
+WEFT_API int run_child_at_once(worker& w, descriptor& u) noexcept;
+// The same for a tasklet: by a call.
+WEFT_API int run_tasklet_at_once(worker& w, descriptor& u) noexcept;
+
+// Whether the caller, which `w` runs, may yield by start_yield_to_parent().
+[[nodiscard, gnu::always_inline]] inline bool may_yield_to_parent(const worker& w) noexcept {
+  return has_none_but_users_loop(w) && w.nesting != 0 && !w.current->has(unit::slow_mask) &&
+         !arch::any(*w.exceptions) && !w.timing.running.is_counted();
+}
+// A join by such a caller: it waits until `u` has ended. False: it may not, and nothing has changed.
+// Switches: always, if true.
+[[nodiscard]] WEFT_API bool wait_under_users_loop(worker& w, descriptor& u);
+// The caller becomes ready in its pool when it has left its stack for that of the thread that runs it in the
+// place of a loop, by arch::swap_and_return() to what this returns.
+[[nodiscard, gnu::always_inline]] inline arch::context& start_yield_to_parent(worker& w) noexcept {
+  descriptor& self = *w.current;
+  self.state.block();
+  w.left = &self;
+  w.current = &w.loop_unit;
+  return *w.loop;
+}
 
 } // namespace weft::sched

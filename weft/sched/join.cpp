@@ -7,6 +7,7 @@
 #include "weft/carrier/runtime_section.hpp"
 #include "weft/os/futex.hpp"
 #include "weft/sched/calls_units.hpp"
+#include "weft/sched/direct.hpp"
 #include "weft/sched/replace.hpp"
 #include "weft/sched/technique_join.hpp"
 #include "weft/simulator/simulation.hpp"
@@ -330,6 +331,18 @@ bool ends_soon(const worker& w, const descriptor& u) noexcept {
     waiter.wait();
 }
 
+struct joining {
+  descriptor* unit;
+  descriptor* self;
+};
+// Of a joiner that has left its stack, on which the argument lies.
+void begin_to_wait(void* p) {
+  auto& joined = *static_cast<joining*>(p);
+  descriptor* joiner = joined.self; // read before it is published
+  if (!joined.unit->join.wait(*joiner))
+    make_ready(*joiner);
+}
+
 // For a joiner that cannot run `u`. `w`: the caller's.
 [[gnu::always_inline]] inline void wait_for_end(worker& w, descriptor& u) {
   if (w.attention.any_relaxed(not_a_worker)) [[unlikely]]
@@ -343,23 +356,12 @@ bool ends_soon(const worker& w, const descriptor& u) noexcept {
   }
   if ((w.fifo != nullptr || w.deque != nullptr) && ends_soon(w, u))
     return;
-  struct joining {
-    descriptor* unit;
-    descriptor* self;
-  } j{&u, &self};
+  joining j{&u, &self};
   if (w.attention.any_relaxed(tracing | observed)) {
     u.traits.fetch_or_relaxed(unit::traced);
     note_here(trace::event::join, &u);
   }
-  leave_inside(
-      w,
-      [](void* p) {
-        auto& joined = *static_cast<joining*>(p);
-        descriptor* joiner = joined.self; // p lies on its stack: read before it is published
-        if (!joined.unit->join.wait(*joiner))
-          make_ready(*joiner);
-      },
-      &j);
+  leave_inside(w, &begin_to_wait, &j);
 }
 // What joins and calls units, and so must have nothing inlined that waits (calls_units.hpp).
 [[gnu::noinline]] void wait_for_end_called(descriptor& u) {
@@ -428,6 +430,19 @@ WEFT_CALLS_UNITS void join_slowly(descriptor& u) {
     wait_for_end_called(u);
   if (unit::keeps_stack(u.technique()))
     release_kept_stack(u);
+}
+
+bool wait_under_users_loop(worker& w, descriptor& u) {
+  descriptor& self = *w.current;
+  if (!may_yield_to_parent(w) || w.shared != nullptr || &self == &u || u.join.is_detached())
+    return false;
+  if (!memory::check_canary(*self.stack)) [[unlikely]]
+    memory::die_of_overflow(*self.stack);
+  self.state.block();
+  joining j{&u, &self};
+  w.current = &w.loop_unit;
+  arch::swap_with(self.context, *w.loop, &begin_to_wait, &j); // SWITCH: may resume on another worker
+  return true;
 }
 
 void join_elsewhere(descriptor& u) {

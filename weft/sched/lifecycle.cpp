@@ -47,7 +47,8 @@ using W = worker_for_techniques;
   }
 }
 
-// Publishes the end of `u`. GONE: u, unless it was detached.
+} // namespace
+
 void complete(worker& w, descriptor& u) noexcept {
   u.state.finish();
   if (u.join.is_detached()) { // nobody else looks at the word
@@ -58,6 +59,8 @@ void complete(worker& w, descriptor& u) noexcept {
   if (before != unit::join_word::none)
     tell_of_end(w, u, before);
 }
+
+namespace {
 
 // Continues with `next`, or with whatever there is; the running thread has ended and its stack is the newest
 // in the cache.
@@ -384,36 +387,13 @@ void make_ready(descriptor& u) {
   put_back(u);
 }
 
-namespace {
-
-[[gnu::always_inline]] inline void put_back_now(descriptor& u) {
-  pool* to = u.own_pool;
-  if (u.has(unit::migration_requested)) [[unlikely]] {
-    apply_migration(u);
-    to = u.own_pool;
-  } else if (pool* const hot = here().hot; to != hot && hot != nullptr && to->same_family(*hot)) {
-    u.own_pool = hot;
-    to = hot;
-  }
-  // Whoever makes a thread ready has nobody to tell (unlock() does), and nobody else holds the thread.
-  try {
-    to->push_inside(u); // GONE: u may run already
-  } catch (const std::exception& error) {
-    base::panic("a thread that is ready is lost: do_push() of its pool has thrown: %s", error.what());
-  } catch (...) {
-    base::panic("a thread that is ready is lost: do_push() of its pool has thrown");
-  }
-}
-
-} // namespace
-
 void put_back(descriptor& u) {
   const runtime_section in;
-  put_back_now(u);
+  put_back_now(here(), u);
 }
 
 void put_back_inside(descriptor& u) {
-  put_back_now(u);
+  put_back_now(here(), u);
 }
 
 void require_thread(const char* what) {

@@ -2,9 +2,12 @@
 // How a thread makes way for another unit without its worker's loop: between the files of this room.
 #pragma once
 
+#include <exception>
+
 #include "weft/base/assert.hpp"
 #include "weft/memory/overflow.hpp"
 #include "weft/memory/stack_record.hpp"
+#include "weft/sched/requests.hpp"
 #include "weft/sched/switch.hpp"
 
 namespace weft::sched {
@@ -18,14 +21,38 @@ namespace weft::sched {
   return next.has_started() || technique::full_lazy::take_stack(w, next);
 }
 
+// put_back() for callers in the runtime, on `w` or on no worker, of which it is the face.
+[[gnu::always_inline]] inline void put_back_now(worker& w, descriptor& u) noexcept {
+  pool* to = u.own_pool;
+  if (u.has(unit::migration_requested)) [[unlikely]] {
+    apply_migration(u);
+    to = u.own_pool;
+  } else if (pool* const hot = w.hot; to != hot && hot != nullptr && to->same_family(*hot)) {
+    u.own_pool = hot;
+    to = hot;
+  }
+  // Whoever makes a thread ready has nobody to tell (unlock() does), and nobody else holds the thread.
+  try {
+    to->push_inside(u); // GONE: u may run already
+  } catch (const std::exception& error) {
+    base::panic("a thread that is ready is lost: do_push() of its pool has thrown: %s", error.what());
+  } catch (...) {
+    base::panic("a thread that is ready is lost: do_push() of its pool has thrown");
+  }
+}
+
 // `w` runs the thread `u`, which its loop, or what stands for it, continues or starts next.
-[[gnu::always_inline]] inline void become(worker& w, descriptor& u) noexcept {
+[[gnu::always_inline]] inline void take_place(worker& w, descriptor& u) noexcept {
   // Units of a family float: they go on where they are.
   pool* const hot = w.hot;
   if (hot != nullptr && !u.own_pool.is(hot) && u.own_pool->same_family(*hot))
     u.own_pool = hot;
   u.state.start_running();
   w.current = &u;
+}
+// The same, and tells who listens.
+[[gnu::always_inline]] inline void become(worker& w, descriptor& u) noexcept {
+  take_place(w, u);
   w.note(trace::event::run, &u, trace::thread_kind);
 }
 
@@ -96,6 +123,10 @@ void leave_from_handler(worker& w, descriptor& self, arch::arrival_function then
   mine.restore();
   w.current = &self;
 }
+
+// Publishes the end of `u`, on its worker. GONE: u, unless it was detached and nobody waits. Contexts: in the
+// runtime. Switches: never.
+void complete(worker& w, descriptor& u) noexcept;
 
 // Tells who listens that `u`, which ran on the stack of `joiner`, has ended, and that this one goes on. On
 // the worker, while it still runs `u`. Contexts: in the runtime or in a thread. Switches: never.

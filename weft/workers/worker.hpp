@@ -125,6 +125,7 @@ struct alignas(64) worker : worker_face {
   bool local_had_turn = false;        // the last decision was for `local`: the others come first now
   const descriptor* called = nullptr; // what the loop has called, until somebody continues the loop
   descriptor* handed = nullptr;       // what the loop shall run next, chosen by a unit that left
+  descriptor* left = nullptr;         // what run_child() shall put back into its pool: it has just left
   // Of the hot pool, for threads that have none of their own.
   unit::technique_id default_technique = unit::technique_id::automatic;
   pool* shared = nullptr; // the hot pool, if others use it too and it may be popped without the loop
