@@ -151,6 +151,43 @@ TEST(ABT_self_schedule, a_scheduler_thread_on_each_stream) {
     EXPECT_OK(ABT_thread_free(&t));
 }
 
+// A joiner that runs as a child leaves to its parent, and goes on when what it waits for has ended.
+template <class Pool>
+void children_join_children() {
+  const runtime rt;
+  const Pool pool;
+  std::string order;
+  body leaf = [&] { order += 'l'; };
+  body yields = [&] {
+    order += 'y';
+    EXPECT_OK(ABT_self_yield());
+    order += 'Y';
+  };
+  body joins = [&] {
+    ABT_thread t[] = {new_thread(pool, leaf), new_thread(pool, yields), new_task(pool, leaf)};
+    order += 'j';
+    for (ABT_thread& each : t) {
+      EXPECT_OK(ABT_thread_free(&each));
+      EXPECT_EQ(each, ABT_THREAD_NULL);
+    }
+    order += 'J';
+  };
+  ABT_thread t = new_thread(pool, joins);
+  in_thread([&] {
+    for (ABT_thread next = pool.pop(); next != ABT_THREAD_NULL; next = pool.pop())
+      EXPECT_OK(ABT_self_schedule(next, ABT_POOL_NULL));
+  });
+  EXPECT_EQ(order, "jlylYJ");
+  EXPECT_EQ(state_of(t), ABT_THREAD_STATE_TERMINATED);
+  EXPECT_OK(ABT_thread_free(&t));
+}
+TEST(ABT_self_schedule, children_join_children) {
+  children_join_children<own_pool>();
+}
+TEST(ABT_self_schedule, children_of_a_users_pool_join_children) {
+  children_join_children<user_pool>();
+}
+
 TEST(ABT_self_schedule, a_child_that_is_cancelled) {
   const runtime rt;
   const own_pool pool;
