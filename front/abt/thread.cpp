@@ -88,8 +88,7 @@ constexpr int go_slowly = -1; // no code of the API's
 // Without attributes, for a pool that is not the caller's own list. `make(pool)`: null where the slow way is
 // to follow. go_slowly: it is.
 template <class Make>
-[[gnu::always_inline]] inline int create_elsewhere(ABT_pool handle, ABT_thread* out, Make make) {
-  const weft::door::runtime_section in_runtime;
+[[gnu::always_inline]] inline int create_inside(ABT_pool handle, ABT_thread* out, Make make) {
   pool* const p = checked_pool(handle);
   descriptor* const u = p != nullptr ? make(*p) : nullptr;
   if (u == nullptr) [[unlikely]]
@@ -102,10 +101,22 @@ template <class Make>
   return ABT_SUCCESS;
 }
 
+template <class F>
+[[gnu::noinline]] int in_section(F f) {
+  const weft::door::runtime_section in_runtime;
+  return f();
+}
+template <class Make>
+[[gnu::always_inline]] inline int create_elsewhere(ABT_pool handle, ABT_thread* out, Make make) {
+  if (door::needs_no_section()) [[likely]]
+    return create_inside(handle, out, make);
+  return in_section([=] { return create_inside(handle, out, make); });
+}
+
 // A plain one in such a pool. `stays`: it may not migrate.
 [[gnu::always_inline]] inline int create_plain_elsewhere(ABT_pool handle, void (*function)(void*),
                                                          void* argument, bool stays, ABT_thread* out) {
-  return create_elsewhere(handle, out, [&](pool& p) -> descriptor* {
+  return create_elsewhere(handle, out, [=](pool& p) -> descriptor* {
     if (stack_trait_now != 0 || p.default_technique() != weft::technique_id::automatic)
       return nullptr;
     descriptor* const u = fast::make_thread_for(p, function, argument);
@@ -161,7 +172,7 @@ template <class Make>
 [[gnu::noinline]] int create_task_elsewhere(ABT_pool handle, void (*function)(void*), void* argument,
                                             ABT_task* out) {
   const int code =
-      create_elsewhere(handle, out, [&](pool& p) { return fast::make_tasklet_for(p, function, argument); });
+      create_elsewhere(handle, out, [=](pool& p) { return fast::make_tasklet_for(p, function, argument); });
   return code != go_slowly ? code : create_task_slowly(handle, function, argument, out);
 }
 

@@ -68,6 +68,8 @@ using owner_of_info = std::unique_ptr<unit_info, gives_back>;
   weft::pool* const listed = w.listed;
   if (u.own_pool.is(listed)) [[likely]] {
     listed->count_unit_here(-1);
+  } else if (u.operations == &ult_operations || u.operations == &tasklet_operations) {
+    static_cast<pool&>(*u.own_pool).count_leaving(w); // these live in pools of ours alone
   } else {
     count_end_elsewhere(w, u);
   }
