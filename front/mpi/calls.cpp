@@ -2,6 +2,7 @@
 // The calls of the two lists. By their twins where they have one: who calls issues it, so that messages keep
 // the order of the program's calls. Others block a spare kernel thread. The twins themselves, and others that
 // do not wait, are what they are in the engine, with room for it.
+#include "front/mpi/transfers.hpp"
 #include "front/mpi/translate.hpp"
 
 using namespace weft::mpi;
@@ -38,6 +39,15 @@ using namespace weft::mpi;
 #define WEFT_MPI_TWIN_ITSELF(call, engines, parameters, arguments, least)                                    \
   WEFT_MPI_ROOMY(call, engines, (WEFT_MPI_OPEN parameters, MPI_Request * request),                           \
                  (WEFT_MPI_OPEN arguments, request), least)
+#define WEFT_MPI_IN_TURN(call, engines, parameters, arguments)                                               \
+  WEFT_API int call(WEFT_MPI_OPEN parameters, MPI_Request* request) {                                        \
+    if (goes_past_layer())                                                                                   \
+      return engines(WEFT_MPI_OPEN arguments, request);                                                      \
+    const int code = call_engine([=] { return engines(WEFT_MPI_OPEN arguments, request); });                 \
+    if (code == MPI_SUCCESS)                                                                                 \
+      note_transfer(*request);                                                                               \
+    return code;                                                                                             \
+  }
 #define WEFT_MPI_ELSEWHERE(call, blocking, parameters, arguments)                                            \
   WEFT_API int call parameters {                                                                             \
     if (goes_past_layer())                                                                                   \
@@ -66,6 +76,7 @@ extern "C" {
   WEFT_MPI_TWIN_ITSELF(MPI_##twin, PMPI_##twin, parameters, arguments, room_for_message(t))
 #define ROOMY(name, parameters, arguments)                                                                   \
   WEFT_MPI_ROOMY(MPI_##name, PMPI_##name, parameters, arguments, room)
+#define IN_TURN(name, parameters, arguments) WEFT_MPI_IN_TURN(MPI_##name, PMPI_##name, parameters, arguments)
 #define ELSEWHERE(name, parameters, arguments)                                                               \
   WEFT_MPI_ELSEWHERE(MPI_##name, PMPI_##name, parameters, arguments)
 #define COUNT int
@@ -77,6 +88,7 @@ extern "C" {
 #undef TWIN_TO
 #undef TWIN_FROM
 #undef ROOMY
+#undef IN_TURN
 #undef ELSEWHERE
 #undef COUNT
 #undef PLACE
@@ -93,6 +105,8 @@ extern "C" {
   WEFT_MPI_TWIN_ITSELF(MPI_##twin##_c, PMPI_##twin##_c, parameters, arguments, room_for_message(t))
 #define ROOMY(name, parameters, arguments)                                                                   \
   WEFT_MPI_ROOMY(MPI_##name##_c, PMPI_##name##_c, parameters, arguments, room)
+#define IN_TURN(name, parameters, arguments)                                                                 \
+  WEFT_MPI_IN_TURN(MPI_##name##_c, PMPI_##name##_c, parameters, arguments)
 #define ELSEWHERE(name, parameters, arguments)                                                               \
   WEFT_MPI_ELSEWHERE(MPI_##name##_c, PMPI_##name##_c, parameters, arguments)
 #define COUNT MPI_Count

@@ -207,6 +207,33 @@ void windows() {
   uses.join();
 }
 
+// Collective transfers under way together, each larger than a step of what carries it out: ranks that test
+// them in different order begin messages that do not match.
+void many_transfers(MPI_File f) {
+  constexpr int pieces = 8, size = 1 << 20;
+  std::vector<std::vector<char>> sent(pieces), got(pieces, std::vector<char>(size));
+  std::vector<MPI_Request> requests(pieces, MPI_REQUEST_NULL);
+  std::vector<MPI_Status> statuses(pieces);
+  const auto place = [](int i, int of) { return static_cast<MPI_Offset>(size) * (i * ranks + of); };
+  for (int i = 0; i < pieces; ++i) {
+    sent[i].assign(size, static_cast<char>(10 * i + rank));
+    OK(MPI_File_iwrite_at_all(f, place(i, rank), sent[i].data(), size, MPI_CHAR, &requests[i]));
+  }
+  OK(MPI_Waitall(pieces, requests.data(), MPI_STATUSES_IGNORE));
+  OK(MPI_File_sync(f));
+  OK(MPI_Barrier(MPI_COMM_WORLD));
+  for (int i = 0; i < pieces; ++i)
+    OK(MPI_File_iread_at_all(f, place(i, 1 - rank), got[i].data(), size, MPI_CHAR, &requests[i]));
+  OK(MPI_Waitall(pieces, requests.data(), statuses.data()));
+  for (int i = 0; i < pieces; ++i) {
+    int count = -1;
+    OK(MPI_Get_count(&statuses[i], MPI_CHAR, &count));
+    CHECK(count == size && got[i] == std::vector<char>(size, static_cast<char>(10 * i + 1 - rank)));
+    CHECK(requests[i] == MPI_REQUEST_NULL);
+  }
+  OK(MPI_Barrier(MPI_COMM_WORLD));
+}
+
 void files() {
   const std::string name = "/tmp/weft_mpi_" + std::to_string(::getppid());
   weft::thread uses([&name] {
@@ -242,6 +269,7 @@ void files() {
     OK(MPI_Get_count(&status, MPI_INT, &count));
     CHECK(got == 50 + 1 - rank && count == 1);
     OK(MPI_Barrier(MPI_COMM_WORLD));
+    many_transfers(f);
     OK(MPI_File_close(&f));
     CHECK(rank != 0 || MPI_File_delete(common.c_str(), MPI_INFO_NULL) != MPI_SUCCESS); // closing did that
   });
