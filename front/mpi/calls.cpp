@@ -39,7 +39,7 @@ using namespace weft::mpi;
 #define WEFT_MPI_TWIN_ITSELF(call, engines, parameters, arguments, least)                                    \
   WEFT_MPI_ROOMY(call, engines, (WEFT_MPI_OPEN parameters, MPI_Request * request),                           \
                  (WEFT_MPI_OPEN arguments, request), least)
-#define WEFT_MPI_IN_TURN(call, engines, parameters, arguments)                                               \
+#define WEFT_MPI_TRANSFER(call, engines, parameters, arguments)                                              \
   WEFT_API int call(WEFT_MPI_OPEN parameters, MPI_Request* request) {                                        \
     if (goes_past_layer())                                                                                   \
       return engines(WEFT_MPI_OPEN arguments, request);                                                      \
@@ -76,7 +76,8 @@ extern "C" {
   WEFT_MPI_TWIN_ITSELF(MPI_##twin, PMPI_##twin, parameters, arguments, room_for_message(t))
 #define ROOMY(name, parameters, arguments)                                                                   \
   WEFT_MPI_ROOMY(MPI_##name, PMPI_##name, parameters, arguments, room)
-#define IN_TURN(name, parameters, arguments) WEFT_MPI_IN_TURN(MPI_##name, PMPI_##name, parameters, arguments)
+#define TRANSFER(name, parameters, arguments)                                                                \
+  WEFT_MPI_TRANSFER(MPI_##name, PMPI_##name, parameters, arguments)
 #define ELSEWHERE(name, parameters, arguments)                                                               \
   WEFT_MPI_ELSEWHERE(MPI_##name, PMPI_##name, parameters, arguments)
 #define COUNT int
@@ -88,7 +89,7 @@ extern "C" {
 #undef TWIN_TO
 #undef TWIN_FROM
 #undef ROOMY
-#undef IN_TURN
+#undef TRANSFER
 #undef ELSEWHERE
 #undef COUNT
 #undef PLACE
@@ -105,8 +106,8 @@ extern "C" {
   WEFT_MPI_TWIN_ITSELF(MPI_##twin##_c, PMPI_##twin##_c, parameters, arguments, room_for_message(t))
 #define ROOMY(name, parameters, arguments)                                                                   \
   WEFT_MPI_ROOMY(MPI_##name##_c, PMPI_##name##_c, parameters, arguments, room)
-#define IN_TURN(name, parameters, arguments)                                                                 \
-  WEFT_MPI_IN_TURN(MPI_##name##_c, PMPI_##name##_c, parameters, arguments)
+#define TRANSFER(name, parameters, arguments)                                                                \
+  WEFT_MPI_TRANSFER(MPI_##name##_c, PMPI_##name##_c, parameters, arguments)
 #define ELSEWHERE(name, parameters, arguments)                                                               \
   WEFT_MPI_ELSEWHERE(MPI_##name##_c, PMPI_##name##_c, parameters, arguments)
 #define COUNT MPI_Count

@@ -10,8 +10,8 @@
 namespace weft::mpi {
 namespace {
 
-// One that ends in a wait or a test for itself stays here. The next request of that name then waits in turn
-// too, once, which is right and slower.
+// One that ends in a test stays here. The next request of that name then waits in the engine too, once, which
+// is right and slower.
 struct transfers {
   std::mutex lock;
   std::set<MPI_Request> known;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Collective transfers of files that do not wait. Who tests one begins the messages of its next step, and
-// ranks must begin them alike: where several are under way the engines' MPI_Waitall finishes one after the
-// other, and so does ours.
+// Collective transfers of files that do not wait. Who tests one begins the messages of its next step, which
+// ranks must do alike. So where several are under way they are waited for by the engine, which takes them in
+// the order of the list, on a spare kernel thread.
 #pragma once
 
 #include <mpi.h>

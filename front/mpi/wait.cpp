@@ -149,60 +149,41 @@ bool test_each(int count, MPI_Request* requests, MPI_Status* statuses, std::vect
   return failed;
 }
 
+} // namespace
+
 // Each request by itself: MPICH 4.0.2's Testall aborts on persistent collectives that have been started.
-// Whether one failed.
-bool all_of_them(int count, MPI_Request* requests, MPI_Status* statuses, const wait_name& shown) {
+int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses, const wait_name& shown) {
+  if (take_transfers(count, requests))
+    // SWITCH: may resume on another worker
+    return elsewhere([=] { return PMPI_Waitall(count, requests, statuses); });
+  if (count <= 0 || !can_be_suspended()) {
+    if (count > 0 && !engine_is_shared())
+      return look_again_and_again([=](int& flag) { return PMPI_Testall(count, requests, &flag, statuses); });
+    const engine_section in;
+    return PMPI_Waitall(count, requests, statuses);
+  }
   std::vector<int> open;
   bool failed = false;
   with_room([&] { failed = test_each(count, requests, statuses, open); });
-  if (open.empty())
-    return failed;
-  joint j;
-  std::vector<entry> entries(open.size());
-  for (std::size_t i = 0; i < open.size(); ++i)
-    entries[i].request = requests[open[i]];
-  wait_name more = shown;
-  more.requests = static_cast<std::uint32_t>(open.size());
-  wait_in_table(j, entries.data(), entries.size(), more); // SWITCH: may resume on another worker
-  for (std::size_t i = 0; i < open.size(); ++i) {
-    const entry& e = entries[i];
-    requests[open[i]] = e.request;
-    failed = failed || e.code != MPI_SUCCESS;
-    if (statuses == MPI_STATUSES_IGNORE)
-      continue;
-    statuses[open[i]] = e.status;
-    statuses[open[i]].MPI_ERROR = e.code;
-  }
-  return failed;
-}
-
-// Who cannot be suspended.
-int all_in_engine(int count, MPI_Request* requests, MPI_Status* statuses) {
-  if (!engine_is_shared())
-    return look_again_and_again([=](int& flag) { return PMPI_Testall(count, requests, &flag, statuses); });
-  const engine_section in;
-  return PMPI_Waitall(count, requests, statuses);
-}
-
-} // namespace
-
-int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses, const wait_name& shown) {
-  if (count <= 0)
-    return all_in_engine(count, requests, statuses);
-  const bool suspends = can_be_suspended();
-  const int step = take_transfers(count, requests) ? 1 : count;
-  bool failed = false;
-  int code = MPI_SUCCESS;
-  for (int i = 0; i < count; i += step) {
-    MPI_Status* const those = statuses != MPI_STATUSES_IGNORE ? statuses + i : MPI_STATUSES_IGNORE;
-    if (suspends) {
-      failed =
-          all_of_them(step, requests + i, those, shown) || failed; // SWITCH: may resume on another worker
-    } else if (const int now = all_in_engine(step, requests + i, those); now != MPI_SUCCESS) {
-      code = now;
+  if (!open.empty()) {
+    joint j;
+    std::vector<entry> entries(open.size());
+    for (std::size_t i = 0; i < open.size(); ++i)
+      entries[i].request = requests[open[i]];
+    wait_name more = shown;
+    more.requests = static_cast<std::uint32_t>(open.size());
+    wait_in_table(j, entries.data(), entries.size(), more); // SWITCH: may resume on another worker
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      const entry& e = entries[i];
+      requests[open[i]] = e.request;
+      failed = failed || e.code != MPI_SUCCESS;
+      if (statuses == MPI_STATUSES_IGNORE)
+        continue;
+      statuses[open[i]] = e.status;
+      statuses[open[i]].MPI_ERROR = e.code;
     }
   }
-  return failed ? raise(MPI_COMM_NULL, MPI_ERR_IN_STATUS) : code;
+  return failed ? raise(MPI_COMM_NULL, MPI_ERR_IN_STATUS) : MPI_SUCCESS;
 }
 
 int wait_until_asked(int (*ask)(void* with, int& flag), void* with, const wait_name& shown) {
