@@ -7,6 +7,7 @@
 #include "front/mpi/process.hpp"
 #include "weft/door/process.hpp"
 
+#include <dlfcn.h>
 #include <map>
 #include <mutex>
 
@@ -15,11 +16,30 @@ namespace {
 
 using handler_function = MPI_Comm_errhandler_function*;
 
+// MPICH's C++ interface: a function in C++ is called by another one, which makes an object of the
+// communicator. A handler that throws is none of these: it returns, and who has called the interface gets the
+// exception.
+using call_in_cpp = void (*)(int kind, MPI_Comm* comm, int* code, handler_function in_cpp);
+constexpr int kind_of_comm = 0;
+#if defined(MPIR_ERRORS_THROW_EXCEPTIONS)
+bool is_thrown(MPI_Errhandler h) noexcept {
+  return h == MPIR_ERRORS_THROW_EXCEPTIONS;
+}
+#else
+bool is_thrown(MPI_Errhandler) noexcept {
+  return false;
+}
+#endif
+
 struct handlers {
   std::mutex lock;
   MPI_Errhandler guard = MPI_ERRHANDLER_NULL;
   MPI_Errhandler of_world = MPI_ERRORS_ARE_FATAL, of_self = MPI_ERRORS_ARE_FATAL; // the program's
-  std::map<MPI_Errhandler, handler_function> functions;
+  struct function {
+    handler_function call = nullptr;
+    call_in_cpp by = nullptr;
+  };
+  std::map<MPI_Errhandler, function> functions;
 };
 
 handlers& all() noexcept {
@@ -27,7 +47,7 @@ handlers& all() noexcept {
 }
 
 bool is_predefined(MPI_Errhandler h) noexcept {
-  return h == MPI_ERRORS_ARE_FATAL || h == MPI_ERRORS_RETURN || h == MPI_ERRHANDLER_NULL;
+  return h == MPI_ERRORS_ARE_FATAL || h == MPI_ERRORS_RETURN || h == MPI_ERRHANDLER_NULL || is_thrown(h);
 }
 
 bool is_self(MPI_Comm c) noexcept {
@@ -38,7 +58,7 @@ bool is_self(MPI_Comm c) noexcept {
 void act(MPI_Comm* comm, int* code, ...) {
   if (is_in_look())
     return;
-  handler_function function = nullptr;
+  handlers::function function;
   MPI_Errhandler means = MPI_ERRORS_ARE_FATAL;
   {
     handlers& h = all();
@@ -47,9 +67,14 @@ void act(MPI_Comm* comm, int* code, ...) {
     if (const auto found = h.functions.find(means); found != h.functions.end())
       function = found->second;
   }
-  if (function != nullptr)
-    return function(comm, code);
-  if (means == MPI_ERRORS_RETURN)
+  if (function.by != nullptr) {
+    function.by(kind_of_comm, comm, code, function.call);
+    *code = MPI_SUCCESS; // as the engine has it after such a one, or the interface would call it again
+    return;
+  }
+  if (function.call != nullptr)
+    return function.call(comm, code);
+  if (means == MPI_ERRORS_RETURN || is_thrown(means))
     return;
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
@@ -74,7 +99,7 @@ int create(handler_function function, MPI_Errhandler* made) {
   if (code == MPI_SUCCESS) {
     handlers& known = all();
     const std::scoped_lock held(known.lock);
-    known.functions[*made] = function;
+    known.functions[*made] = {function, nullptr};
   }
   return code;
 }
@@ -111,6 +136,15 @@ int get(MPI_Comm comm, MPI_Errhandler* h) {
   return code;
 }
 
+#if defined(MPIR_ERRORS_THROW_EXCEPTIONS)
+void note_cpp(MPI_Errhandler h, call_in_cpp by) {
+  handlers& known = all();
+  const std::scoped_lock held(known.lock);
+  if (const auto found = known.functions.find(h); found != known.functions.end())
+    found->second.by = by;
+}
+#endif
+
 } // namespace
 
 void guard_error_handlers() {
@@ -142,5 +176,16 @@ WEFT_API int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) {
 WEFT_API int MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* handler) {
   return get(comm, handler);
 }
+
+#if defined(MPIR_ERRORS_THROW_EXCEPTIONS)
+// The C++ interface says of a handler that it is one of its own.
+WEFT_API void MPII_Errhandler_set_cxx(MPI_Errhandler handler, void (*by)()) {
+  static const auto next =
+      reinterpret_cast<void (*)(MPI_Errhandler, void (*)())>(::dlsym(RTLD_NEXT, "MPII_Errhandler_set_cxx"));
+  note_cpp(handler, reinterpret_cast<call_in_cpp>(by));
+  if (next != nullptr)
+    next(handler, by);
+}
+#endif
 
 } // extern "C"

@@ -346,6 +346,35 @@ void expect_truncated(int code) {
   CHECK(kind == MPI_ERR_TRUNCATE);
 }
 
+#if defined(MPIR_ERRORS_THROW_EXCEPTIONS)
+// What MPICH's interface for C++ does with handlers: it makes one of a function in C++, and says by which
+// other one that is to be called.
+extern "C" void MPII_Errhandler_set_cxx(MPI_Errhandler handler, void (*by)());
+
+std::atomic<int> cpp_calls{0};
+void call_cpp(int kind, MPI_Comm* comm, int* code, void (*in_cpp)()) {
+  CHECK(kind == 0 && *comm == MPI_COMM_WORLD && *code != MPI_SUCCESS);
+  CHECK(in_cpp == reinterpret_cast<void (*)()>(&handle));
+  ++cpp_calls;
+}
+
+void errors_in_cpp() {
+  MPI_Errhandler made = MPI_ERRHANDLER_NULL, now = MPI_ERRHANDLER_NULL;
+  OK(MPI_Comm_create_errhandler(&handle, &made));
+  MPII_Errhandler_set_cxx(made, reinterpret_cast<void (*)()>(&call_cpp));
+  OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, made));
+  const int before = handler_calls;
+  OK(MPI_Send(nullptr, 1, MPI_INT, 77777, 0,
+              MPI_COMM_WORLD)); // after such a handler nobody is to call it again
+  CHECK(cpp_calls == 1 && handler_calls == before);
+  OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPIR_ERRORS_THROW_EXCEPTIONS));
+  OK(MPI_Errhandler_free(&made));
+  OK(MPI_Comm_get_errhandler(MPI_COMM_WORLD, &now));
+  CHECK(now == MPIR_ERRORS_THROW_EXCEPTIONS);
+  CHECK(MPI_Send(nullptr, 1, MPI_INT, 77777, 0, MPI_COMM_WORLD) != MPI_SUCCESS); // the interface throws then
+}
+#endif
+
 // Errors that are found while a request is tested, on anybody's stack, are the waiting thread's.
 void errors() {
   const int other = 1 - rank;
@@ -391,6 +420,9 @@ void errors() {
   CHECK(handler_calls > before);
   OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
   CHECK(MPI_Send(nullptr, 1, MPI_INT, 77777, 0, MPI_COMM_WORLD) != MPI_SUCCESS);
+#if defined(MPIR_ERRORS_THROW_EXCEPTIONS)
+  errors_in_cpp();
+#endif
   OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL));
   OK(MPI_Errhandler_free(&ours));
   OK(MPI_Comm_free(&returns));
