@@ -29,8 +29,8 @@ need_quick_programs() {
 # run_suites DIR [OPTION...]: other people's own tests, whose source is nobody's but theirs, as far as they lie in DIR:
 #   glibc-VERSION (`apt source glibc`)          of threads, over the Pthreads door
 #   open_posix_testsuite, or LTP that holds it  the same
-#   openmpi/test/mpi, mpich/test/mpi            MPICH's, configured with that engine's mpicc: threads/ with threads of Weft, the others
-#                                               with main() as one
+#   openmpi/test/mpi, mpich/test/mpi            MPICH's, configured with that engine's compilers of C, C++ and Fortran: threads/ with
+#                                               threads of Weft, the others with main() as one
 run_suites() {
   local suite=$1
   shift
