@@ -11,7 +11,7 @@ from pathlib import Path
 RANKS = 4
 LINES = 2  # of one program
 MEMORY = 4  # GiB
-OTHERS = {'threads', 'ft', 'ckpoint', 'impls', 'manual'}  # of threads; of faults that only MPICH survives; of one engine
+OTHERS = {'threads', 'ft', 'ckpoint', 'impls', 'manual'}  # of threads; of what only MPICH survives; of one engine; to be looked at
 LISTS = ('testlist', 'testlist.dtp')
 COMPILERS = {'.c': 'mpicc', '.cxx': 'mpicxx', '.f': 'mpif77', '.f90': 'mpifort'}
 NAMES = {  # that MPI 3 has removed, which some programs use
@@ -162,6 +162,11 @@ class Suite:
         return [self.shared_object('mtest.c'), self.shared_object('mtest_thread.c' if folder.startswith('threads') else 'mtest_single.c'),
                 *self.common]
 
+    def source(self, folder, name):
+        """Folders of Fortran 2008 use files in C of the older ones'."""
+        places = [self.root / folder / name, *(self.root / language / Path(folder).name / name for language in ('f90', 'f77'))]
+        return next((p for p in places if p.exists()), places[0])
+
     @functools.cache
     def rules(self, folder):
         """What the folder's makefile says: its sources' suffix; (sources, definitions) of programs of other files than their own name says."""
@@ -169,7 +174,7 @@ class Suite:
         text = listing.read_text().replace('\\\n', ' ') if listing.exists() else ''
         suffix = re.search(r'^AM_DEFAULT_SOURCE_EXT\s*=\s*(\S+)', text, re.M)
         definitions = {name: re.findall(r'-D\S+', words) for name, words in re.findall(r'^(\w+)_CPPFLAGS\s*=(.*)$', text, re.M)}
-        sources = {name: [self.root / folder / w for w in words.split()]
+        sources = {name: [self.source(folder, w) for w in words.split()]
                    for name, words in re.findall(r'^(?:nodist_)?(\w+)_SOURCES\s*=(.*)$', text, re.M)}
         return suffix[1] if suffix else '.c', {name: (files, definitions.get(name, [])) for name, files in sources.items()}
 
