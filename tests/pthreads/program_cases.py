@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Programs of others with threads, each with a check: what they write is compared with what they read, or write without the preload."""
-import contextlib
 import functools
 import glob
 import http.server
@@ -282,9 +281,10 @@ CASES = {
     'stress-ng sem': (['stress-ng'], once('stress-ng', '--quiet', '--sem', '1', '--timeout', '1')),
     'Python': ([sys.executable], same(sys.executable, '-c', PYTHON)),
 }
-# Minutes each, and Debian would start the servers it installs.
-SERVERS = {name: ([words('', 0)[0] if name != 'nginx' else 'nginx'], lambda c, workers, name=name: server_cases.run(name, c.environment(workers)))
-           for name, (words, _) in server_cases.SERVERS.items()}
+# Debian starts the servers that it installs.
+SERVERS = {name: ([program], lambda c, workers, name=name: server_cases.run(name, c.environment(workers)))
+           for name, (program, _, _) in server_cases.SERVERS.items()}
+# Up to minutes each.
 CPYTHON = {f'CPython {name}': ([SYSTEM_PYTHON, f'test {name}'], functools.partial(python_module, name))
            for name in ('test_threading', 'test_queue', 'test_concurrent_futures', 'test_thread', 'test_threadsignals',
                         'test_socketserver', 'test_fork1')}

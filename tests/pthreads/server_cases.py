@@ -91,15 +91,15 @@ def nginx(folder, port):
         file.write(FILE)
     with open(os.path.join(folder, 'conf'), 'w', encoding='utf-8') as file:
         file.write(NGINX.format(folder=folder, port=port))
-    return ['nginx', '-p', folder, '-c', os.path.join(folder, 'conf'), '-e', os.path.join(folder, 'errors')]
+    return ['-p', folder, '-c', os.path.join(folder, 'conf'), '-e', os.path.join(folder, 'errors')]
 
 
-# name: its words, from a folder of its own and its port; what a client does.
+# name: the program, its words, from a folder of its own and its port; what a client does.
 SERVERS = {
-    'redis': (lambda folder, port: ['redis-server', '--port', str(port), '--save', '', '--io-threads', '4', '--io-threads-do-reads',
-                                    'yes', '--dir', folder], use_redis),
-    'memcached': (lambda folder, port: ['memcached', '-u', 'nobody', '-l', '127.0.0.1', '-p', str(port), '-t', '4'], use_memcached),
-    'nginx': (nginx, use_nginx),
+    'redis': ('redis-server', lambda folder, port: ['--port', str(port), '--save', '', '--io-threads', '4', '--io-threads-do-reads', 'yes',
+                                                    '--dir', folder], use_redis),
+    'memcached': ('memcached', lambda _, port: ['-u', 'nobody', '-l', '127.0.0.1', '-p', str(port), '-t', '4'], use_memcached),
+    'nginx': ('nginx', nginx, use_nginx),
 }
 PATH = os.environ.get('PATH', '') + ':/usr/sbin'
 
@@ -155,12 +155,11 @@ def serve(words, port, use, environment, log):
 
 def run(name, preload):
     """`preload`: what the environment gets for it. Raises where something is wrong."""
-    words_for, use = SERVERS[name]
+    program, words_for, use = SERVERS[name]
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as log:
         os.chmod(folder, 0o755)
         port = free_port()
-        words = words_for(folder, port)
-        words[0] = shutil.which(words[0], path=PATH)
+        words = [shutil.which(program, path=PATH), *words_for(folder, port)]
         wrong = serve(words, port, use, {**os.environ, 'PATH': PATH, **preload}, log)
         if wrong:
             log.seek(0)
