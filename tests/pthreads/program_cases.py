@@ -3,6 +3,7 @@
 import functools
 import glob
 import http.server
+import importlib.util
 import os
 import random
 import shutil
@@ -265,9 +266,9 @@ CASES = {
     'ripgrep': (['rg'], same('rg', '-j4', '--sort=path', '-c', 'include', '.')),
     'x264': (['x264'], same('x264', '--quiet', '--threads', '4', '--preset', 'ultrafast', '--demuxer', 'raw', '--input-res', '160x96',
                             '--frames', '60', '-o', '/dev/stdout', '--muxer', 'raw', 'FILE')),
-    'OpenBLAS': ([OPENBLAS_LIBRARY], openblas),
+    'OpenBLAS': ([OPENBLAS_LIBRARY, 'module _ctypes'], openblas),
     'C++20': (['g++'], cpp20),
-    'sqlite': (['sqlite3'], sqlite),
+    'sqlite': (['sqlite3', 'module _sqlite3'], sqlite),
     'perl': (['perl'], same('perl', '-e', PERL)),
     'java': (['java', 'javac'], java),
     'node': (['node'], same('node', '-e', NODE)),
@@ -293,6 +294,8 @@ CPYTHON = {f'CPython {name}': ([SYSTEM_PYTHON, f'test {name}'], functools.partia
 def is_there(needed):
     if needed.startswith('test '):
         return has_python_module(needed[5:])
+    if needed.startswith('module '):  # of the Python that runs this
+        return importlib.util.find_spec(needed[7:]) is not None
     if '*' in needed:
         return bool(glob.glob(needed))
     return shutil.which(needed, path=server_cases.PATH) is not None
