@@ -51,7 +51,7 @@ def load(path):
 def newest():
     """The newest full run of the suite core that measured Weft."""
     folder = ROOT / "bench/results"
-    runs = [(path, load(path)) for path in sorted(folder.glob("*.json"))]
+    runs = [(path, load(path)) for path in sorted(folder.glob("core-*.json"))]
     full = [(data["date"], path, data) for path, data in runs
             if not data.get("quick") and data.get("suite", "core") == "core" and is_whole(data)]
     if not full:
