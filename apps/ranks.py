@@ -86,8 +86,8 @@ def begin(options, suite, *facts):
     if options.output:
         bench.require_clean(options)
     start = datetime.datetime.now(datetime.timezone.utc)
-    return start, {'suite': suite, 'quick': False, 'passes': options.rounds, 'date': start.isoformat(timespec='seconds'),
-                   'machine': bench.machine(), **bench.build(options.bin), **bench.commit(), **{fact: getattr(options, fact) for fact in facts}}
+    return start, {**bench.facts(suite, start, options.bin), 'quick': False, 'passes': options.rounds,
+                   **{fact: getattr(options, fact) for fact in facts}}
 
 
 def end(options, start, data, wrong, results):

@@ -46,8 +46,7 @@ def main():
             sys.exit(f"{options.bin / needed} is not there: build the target 'bench'")
     passes = options.passes or (1 if options.quick else 5)
     start = datetime.datetime.now(datetime.timezone.utc)
-    data = {"suite": "decisions", "quick": options.quick, "passes": passes, "date": start.isoformat(timespec="seconds"),
-            "machine": run.machine(), **run.build(options.bin.resolve()), **run.commit()}
+    data = {**run.facts("decisions", start, options.bin), "quick": options.quick, "passes": passes}
     data["switches"] = best_of(options.bin / "decisions.switches", ["20000"] if options.quick else [], passes, options.timeout)
     print_forms("ns a switch, one way", data["switches"])
     data["guards"] = best_of(options.bin / "decisions.guards", ["512"] if options.quick else [], passes, options.timeout)

@@ -227,6 +227,7 @@ def main():
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     start = datetime.datetime.now(datetime.timezone.utc)
+    data = {**run.facts("http", start, options.bin), "quick": options.quick, "rate": options.rate}
     plan = [case for case in cases(options.quick) if re.search(options.only, name_of(case))]
     with tempfile.TemporaryDirectory(prefix="weft-http-bench-") as folder:
         os.chmod(folder, 0o755)  # nginx's workers are another user when it is started by root
@@ -239,9 +240,7 @@ def main():
         tools = {"loader": options.bin.resolve() / "http.loader", "rate": options.rate}
         found = measure(starts, plan, options.passes or (1 if options.quick else 3),
                         options.seconds or (2 if options.quick else 8), tools)
-    data = {"suite": "http", "quick": options.quick, "date": start.isoformat(timespec="seconds"),
-            "rate": options.rate, "machine": run.machine(), **run.build(options.bin.resolve()), **run.commit(),
-            "apart": len(os.sched_getaffinity(0)) > 1, "results": summary(found)}
+    data.update(apart=len(os.sched_getaffinity(0)) > 1, results=summary(found))
     stem = run.write_results(options, "http", start, data)
     tables(data)
     print(f"raw results: {stem}.json\nplot: {plot(data, f'{stem}.svg')}")

@@ -99,8 +99,7 @@ def main():
     options.layers = options.layers or options.bin.parent.parent / "front" / "mpi"
     options.passes = options.passes or (1 if options.quick else 5)
     start = datetime.datetime.now(datetime.timezone.utc)
-    data = {"suite": "mpi", "quick": options.quick, "passes": options.passes, "date": start.isoformat(timespec="seconds"),
-            "machine": run.machine(), **run.build(options.bin), **run.commit()}
+    data = {**run.facts("mpi", start, options.bin), "quick": options.quick, "passes": options.passes}
     data["results"] = measure(options)
     if not data["results"]:
         sys.exit(f"{options.bin} has no mpi.openmpi and no mpi.mpich: install an MPI, and build the target 'bench'")

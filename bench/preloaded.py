@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the suites share that run programs on the C library's threads and with a library preloaded that takes them over."""
 
+import datetime
 import os
 import pathlib
 import sys
@@ -44,9 +45,12 @@ def environment(how, options):
     return found
 
 
-def write_results(suite, options, start, results):
+def begin(suite, options):
+    """For write_results(), before the runs."""
+    options.start = datetime.datetime.now(datetime.timezone.utc)
+    options.facts = {**run.facts(suite, options.start, options.bin), "quick": options.quick, "passes": options.passes, "workers": options.workers}
+
+
+def write_results(options, results):
     """Gives the path of the file."""
-    data = {"suite": suite, "quick": options.quick, "passes": options.passes, "workers": options.workers,
-            "date": start.isoformat(timespec="seconds"), "machine": run.machine(), **run.build(options.bin), **run.commit(),
-            "results": results}
-    return f"{run.write_results(options, suite, start, data)}.json"
+    return f"{run.write_results(options, options.facts['suite'], options.start, {**options.facts, 'results': results})}.json"

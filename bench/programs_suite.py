@@ -8,7 +8,6 @@ preloaded, in pairs of runs.
 A program's figure is the median, over the pairs, of the ratio of the two runs' times: by the wall clock, and of the CPUs.
 """
 
-import datetime
 import os
 import pathlib
 import random
@@ -76,7 +75,7 @@ def write_text(file, megabytes):
 
 def main():
     options = preloaded.arguments(__doc__, "programs", 15)
-    start = datetime.datetime.now(datetime.timezone.utc)
+    preloaded.begin("programs", options)
     results = []
     print(f"{'':20}{'wall clock':>12}{'CPU time':>12}   times the C library's, median of {options.passes}")
     with tempfile.TemporaryDirectory() as folder:
@@ -93,7 +92,7 @@ def main():
                 continue
             met = (wall if measure == "wall" else cpu) <= bar
             print(f"{name:20}{wall:12.3f}{cpu:12.3f}   bar {bar:g} ({measure}): {'met' if met else 'missed'}")
-    print(f"\nraw results: {preloaded.write_results('programs', options, start, results)}")
+    print(f"\nraw results: {preloaded.write_results(options, results)}")
     return 1 if any("error" in p["weft"] for r in results for p in r["pairs"]) else 0
 
 

@@ -8,7 +8,6 @@ libmyth-dl.so preloaded if the build found it, in turn.
 An operation's figure is the CPU time of the process, in us: the least of all passes, since what else runs on the machine only adds.
 """
 
-import datetime
 import json
 import os
 import pathlib
@@ -94,13 +93,13 @@ def table(jobs):
 
 def main():
     options = preloaded.arguments(__doc__, "cases", 5, ("pthreads.threads", "pthreads.echo"))
-    start = datetime.datetime.now(datetime.timezone.utc)
+    preloaded.begin("pthreads", options)
     jobs = [{"case": case, "how": how, "passes": []} for case in CASES if preloaded.is_wanted(case, options)
             for how in ("libc", "weft", *(["massivethreads"] if preloaded.massivethreads(options).exists() else []))]
     for _ in range(options.passes):
         for job in jobs:
             job["passes"].append(once(job["how"], job["case"], options))
-    file = preloaded.write_results("pthreads", options, start, jobs)
+    file = preloaded.write_results(options, jobs)
     table(jobs)
     print(f"\nraw results: {file}")
     # What fails on the C library or on MassiveThreads is a result.

@@ -75,6 +75,11 @@ def commit():
             "dirty": bool(output_of("git", "status", "--porcelain", "--untracked-files=no"))}
 
 
+def facts(suite, start, bin_dir):
+    """What stands in a file of results beside them. Before the runs: the tree may have another commit after them."""
+    return {"suite": suite, "date": start.isoformat(timespec="seconds"), "machine": machine(), **build(bin_dir.resolve()), **commit()}
+
+
 def add_results(parser):
     parser.add_argument("--out", type=pathlib.Path, default=HERE / "results", help="folder for the results")
     parser.add_argument("--dirty", action="store_true",
@@ -269,9 +274,7 @@ def main():
         sys.exit("nothing to run")
     passes = options.passes or suites.passes_of(options.suite, options.quick)
     start = datetime.datetime.now(datetime.timezone.utc)
-    data = {"suite": options.suite, "quick": options.quick, "passes": passes,
-            "date": start.isoformat(timespec="seconds"), "machine": machine(), **build(options.bin.resolve()),
-            **commit()}
+    data = {**facts(options.suite, start, options.bin), "quick": options.quick, "passes": passes}
     measure(jobs, passes, options.timeout, 60 if options.quick else 480)
     if options.instructions:
         count_instructions(jobs, options.timeout)

@@ -302,6 +302,8 @@ def main():
     start = datetime.datetime.now(datetime.timezone.utc)
     only = options.only or (re.escape(options.require_none) + r"\." if options.require_none else "")
     bin_dir = options.bin.resolve()
+    data = {**run.facts("shared_lines", start, bin_dir), "quick": options.quick, "line": options.line,
+            "valgrind": run.output_of("valgrind", "--version")}
     rows = [row_of(peer, path, form, sizes, options)
             for (workload, peer), path in run.programs(bin_dir).items() if workload == "shared_lines"
             for form in run.forms_of(path) if re.search(only, f"{peer}.{form}")
@@ -313,11 +315,7 @@ def main():
         reasons = wrong(rows, options.require_none)
         print("\n".join(["", *reasons]) if reasons else "\nnone, and the control's was found")
         return 1 if reasons else 0
-    data = {"suite": "shared_lines", "quick": options.quick, "date": start.isoformat(timespec="seconds"),
-            "line": options.line, "machine": run.machine(), **run.build(bin_dir), **run.commit(),
-            "valgrind": run.output_of("valgrind", "--version"),
-            "seconds": (datetime.datetime.now(datetime.timezone.utc) - start).total_seconds(),
-            "results": rows}
+    data.update(seconds=(datetime.datetime.now(datetime.timezone.utc) - start).total_seconds(), results=rows)
     print(f"\nraw results: {run.write_results(options, 'shared_lines', start, data)}.json")
     return 1 if any(row["error"] for row in rows) else 0
 

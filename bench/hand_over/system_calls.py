@@ -42,15 +42,14 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default=BENCH / "results")
     options = parser.parse_args()
     start = datetime.datetime.now(datetime.timezone.utc)
+    data = {**run.facts("hand_over_system_calls", start, options.bin), "strace": run.output_of("strace", "--version").split("\n")[0]}
     rows = []
     for workers in (1, 2):
         for form in ("read", "mutex"):
             calls = per_hand_over(options.bin / "hand_over.weft", workers, form)
             rows.append({"workers": workers, "form": form, "calls": calls})
             print(f"{form}, {workers} workers:", *(f"{name} {x:.2f}" for name, x in calls.items()), sep="  ")
-    data = {"suite": "hand_over_system_calls", "date": start.isoformat(timespec="seconds"), "machine": run.machine(),
-            **run.build(options.bin.resolve()), **run.commit(), "strace": run.output_of("strace", "--version").split("\n")[0],
-            "results": rows}
+    data["results"] = rows
     options.out.mkdir(parents=True, exist_ok=True)
     path = options.out / f"hand_over_system_calls-{start:%Y-%m-%d-%H%M%S}.json"
     path.write_text(json.dumps(data, indent=1) + "\n")

@@ -2,7 +2,6 @@
 """Runs programs of other people's test suites on the C library, and, where they pass, with a library preloaded."""
 import argparse
 import concurrent.futures
-import datetime
 import os
 import pathlib
 import re
@@ -48,9 +47,9 @@ class Suite:
     "failed", UNSUPPORTED, CRASHED or "timeout"; name: of its results. A case is (name, path of its source)."""
 
     def __init__(self, name, arguments, build, judge, words=lambda case: [], environment=lambda case: {}):
-        self.name, self.arguments, self.build, self.judge, self.words, self.environment = name, arguments, build, judge, words, environment
+        self.arguments, self.build, self.judge, self.words, self.environment = arguments, build, judge, words, environment
         self.folder = arguments.keep
-        self.start = datetime.datetime.now(datetime.timezone.utc)
+        results.begin(arguments, name, arguments.preload)
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def run_once(self, case, program, library):
@@ -110,6 +109,6 @@ class Suite:
             ", ".join(f"{n} {kind}" for kind, n in sorted(sums.items()) if kind != "passed"))
         if self.arguments.out:
             said = {key: getattr(self.arguments, key) for key in ("workers", "twice", "jobs", "timeout")}
-            say("results: " + results.write(self.arguments, self.name, pathlib.Path(self.arguments.preload), self.start, {
+            say("results: " + results.write(self.arguments, {
                 **said, "source": self.arguments.source.name, "sums": {**sums, "counted": counted}, "not_passed": others}))
         return 1 if sums.get(CRASHED) else 0
