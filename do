@@ -90,7 +90,7 @@ verb_bench() {
     build release bench_constructs.openmp_llvm bench_patterns.openmp_llvm bench_cholesky.openmp_llvm ||
       say "without libomp, iomp5 and BOLT: clang's programs cannot be built"
   elif [ "$suite" = pthreads ]; then
-    build release bench_pthreads_threads bench_pthreads_echo
+    build release bench_pthreads.threads bench_pthreads.echo
   elif [ "$suite" = programs ]; then
     need --optional pigz pbzip2 zstd lbzip2 plzip x264 sysbench
     build release weft_pthread

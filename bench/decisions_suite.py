@@ -10,6 +10,7 @@ import datetime
 import json
 import pathlib
 import shutil
+import statistics
 import subprocess
 import sys
 
@@ -32,6 +33,21 @@ def best_of(program, words, passes, timeout):
     return best
 
 
+# Forms of tests/unit/arch/switch_cost.cpp, which is also counted by a test, whose rounds are two switches.
+OWN_SWITCHES = {"swap": "swap", "swap_with": "swap_with", "cond_swap": "cond_swap", "flags": "swap, flags differ",
+                "rounding": "swap, rounding differs"}
+
+
+def own_switches(program, rounds, turns, timeout):
+    """ns a switch, one way, of Weft's own forms: least and median of `turns` series in turn."""
+    series = {name: [] for name in OWN_SWITCHES.values()}
+    for _ in range(turns):
+        for form, name in OWN_SWITCHES.items():
+            done = subprocess.run([str(program), form, str(rounds)], check=True, capture_output=True, text=True, timeout=timeout)
+            series[name].append(float(done.stderr.split()[0]) / 2)
+    return {name: {"least": min(values), "median": statistics.median(values)} for name, values in series.items()}
+
+
 def print_forms(title, forms):
     print(f"\n{title:34}{'least':>10}{'median':>10}")
     for form, figures in forms.items():
@@ -41,13 +57,15 @@ def print_forms(title, forms):
 def main():
     options = run.script_parser(__doc__).parse_args()
     run.require_clean(options)
-    for needed in ("decisions.switches", "decisions.guards", "compose.weft"):
+    for needed in ("decisions.switches", "decisions.switch_cost", "decisions.guards", "compose.weft"):
         if not (options.bin / needed).exists():
             sys.exit(f"{options.bin / needed} is not there: build the target 'bench'")
     passes = options.passes or (1 if options.quick else 5)
     start = datetime.datetime.now(datetime.timezone.utc)
     data = {**run.facts("decisions", start, options.bin), "quick": options.quick, "passes": passes}
     data["switches"] = best_of(options.bin / "decisions.switches", ["20000"] if options.quick else [], passes, options.timeout)
+    data["switches"].update(own_switches(options.bin / "decisions.switch_cost", *((20_000, 3) if options.quick else (200_000, 9)),
+                                         options.timeout))
     print_forms("ns a switch, one way", data["switches"])
     data["guards"] = best_of(options.bin / "decisions.guards", ["512"] if options.quick else [], passes, options.timeout)
     print_forms("ns a stack", data["guards"])

@@ -19,6 +19,10 @@
 #include <string>
 #include <string_view>
 
+#include "bench/decisions/series.hpp"
+
+namespace decisions = weft::bench::decisions;
+
 namespace {
 
 constexpr std::size_t page = 4096, stride = 8 * page; // a guard and seven pages
@@ -51,12 +55,17 @@ long mappings() {
   return std::count(std::istreambuf_iterator<char>(maps), {}, '\n');
 }
 
+// guard(i) of each; false: one has failed.
+template <class Guard>
+bool all_of(std::size_t stacks, Guard guard) {
+  std::size_t i = 0;
+  while (i < stacks && guard(i))
+    ++i;
+  return i == stacks;
+}
+
 bool by_madvise(const region& r, std::size_t stacks) {
-  for (std::size_t i = 0; i < stacks; ++i) {
-    if (::madvise(r.stack(i), page, guard_install) != 0)
-      return false;
-  }
-  return true;
+  return all_of(stacks, [&r](std::size_t i) { return ::madvise(r.stack(i), page, guard_install) == 0; });
 }
 bool by_process_madvise(const region& r, std::size_t stacks) {
   static const int self = static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0));
@@ -72,42 +81,37 @@ bool by_process_madvise(const region& r, std::size_t stacks) {
   return true;
 }
 bool by_mprotect(const region& r, std::size_t stacks) {
-  for (std::size_t i = 0; i < stacks; ++i) {
-    if (::mprotect(r.stack(i), page, PROT_NONE) != 0)
-      return false;
-  }
-  return true;
+  return all_of(stacks, [&r](std::size_t i) { return ::mprotect(r.stack(i), page, PROT_NONE) == 0; });
 }
 bool by_touch(const region& r, std::size_t stacks) {
-  for (std::size_t i = 0; i < stacks; ++i)
+  return all_of(stacks, [&r](std::size_t i) {
     *reinterpret_cast<volatile char*>(r.stack(i) + stride - 1) = 1;
-  return true;
+    return true;
+  });
 }
 // They go at the end of the process.
 bool by_mapping(const region&, std::size_t stacks) {
-  for (std::size_t i = 0; i < stacks; ++i) {
-    if (::mmap(nullptr, stride, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) ==
-        MAP_FAILED)
-      return false;
-  }
-  return true;
+  return all_of(stacks, [](std::size_t) {
+    return ::mmap(nullptr, stride, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                  0) != MAP_FAILED;
+  });
 }
 
 struct form {
   std::string_view name;
   bool (*guard)(const region&, std::size_t stacks);
-  std::array<double, 7> series = {};
+  decisions::series ns = {};
   double mappings = 0;
   bool is_known = true;
 };
 
-void measure(form& f, std::size_t stacks, std::size_t series) {
+void measure(form& f, std::size_t stacks) {
   const region r(stacks);
   const long before = mappings();
   const auto start = std::chrono::steady_clock::now();
   f.is_known = f.guard(r, stacks) && f.is_known;
   const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
-  f.series[series] = took.count() / static_cast<double>(stacks);
+  f.ns.add(took.count() / static_cast<double>(stacks));
   f.mappings = static_cast<double>(mappings() - before) / static_cast<double>(stacks);
 }
 
@@ -125,19 +129,20 @@ int main(int count, char** words) {
       form{"first touch", &by_touch},
       form{"one mapping a stack", &by_mapping},
   };
-  for (std::size_t i = 0; i < forms[0].series.size(); ++i) {
+  for (int i = 0; i < 7; ++i) {
     for (form& f : forms)
-      measure(f, f.guard == &by_mapping ? std::min<std::size_t>(stacks, 1024) : stacks, i);
+      measure(f, f.guard == &by_mapping ? std::min<std::size_t>(stacks, 1024) : stacks);
   }
   std::printf("{");
-  for (form& f : forms) {
-    std::sort(f.series.begin(), f.series.end());
+  for (const form& f : forms) {
     std::printf("%s\"%s\": ", &f == forms.data() ? "" : ", ", f.name.data());
-    if (f.is_known)
-      std::printf("{\"least\": %.1f, \"median\": %.1f, \"mappings\": %.2f}", f.series.front(),
-                  f.series[f.series.size() / 2], f.mappings);
-    else
+    if (!f.is_known) {
       std::printf("null");
+      continue;
+    }
+    std::printf("{");
+    f.ns.print();
+    std::printf(", \"mappings\": %.2f}", f.mappings);
   }
   std::puts("}");
   return 0;

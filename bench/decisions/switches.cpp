@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
-// What a switch between two stacks costs, by the form that Weft has and by those that it does not: for
-// docs/design/switch.md. usage: decisions.switches [PAIRS]; prints one JSON object: ns a switch, one way, the
-// least and the median of nine series that are taken in turn.
+// What a switch between two stacks costs by forms that Weft does not have: for docs/design/switch.md. Its own
+// are those of tests/unit/arch/switch_cost.cpp. usage: decisions.switches [PAIRS]; prints one JSON object: ns
+// a switch, one way, the least and the median of nine series that are taken in turn.
 #include <ucontext.h>
 
 #include <algorithm>
 #include <array>
-#include <cfenv>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
+#include "bench/decisions/series.hpp"
 #include "weft/arch/arch.hpp"
 
-namespace arch = weft::arch;
+namespace decisions = weft::bench::decisions;
 
 // Pushes what a function must keep, exchanges the stack pointer with *rdi, and goes on there.
 #define PUSH_SIX "pushq %rbp\npushq %rbx\npushq %r12\npushq %r13\npushq %r14\npushq %r15\n"
@@ -34,7 +34,6 @@ constexpr std::size_t stack_bytes = 65536, words_kept = 7; // six registers, and
 alignas(64) std::array<std::byte, stack_bytes> memory;
 std::byte* const top = memory.data() + memory.size();
 std::uintptr_t other; // the stack pointer of the side that does not run
-arch::context here, there;
 ucontext_t u_here, u_there;
 
 // --- the far side of each form: switches back for ever ---
@@ -46,11 +45,6 @@ void far_by_ret() {
 void far_by_jmp() {
   while (true)
     switch_by_jmp(&other);
-}
-template <class Back>
-[[noreturn]] void far(void*) {
-  while (true)
-    Back{}();
 }
 void far_by_ucontext() {
   while (true)
@@ -114,59 +108,10 @@ double by_ucontext(long pairs) {
   return timed(pairs / 16, [] { ::swapcontext(&u_here, &u_there); });
 }
 
-struct swaps_back {
-  void operator()() const { arch::swap(there, here); }
-};
-double by_swap(long pairs) {
-  arch::make(there, top, memory.size(), &far<swaps_back>, nullptr);
-  return timed(pairs, [] { arch::swap(here, there); });
-}
-struct swaps_back_with {
-  void operator()() const {
-    arch::swap_with(there, here, [](void*) {}, nullptr);
-  }
-};
-double by_swap_with(long pairs) {
-  arch::make(there, top, memory.size(), &far<swaps_back_with>, nullptr);
-  return timed(pairs, [] { arch::swap_with(here, there, [](void*) {}, nullptr); });
-}
-struct swaps_back_if {
-  void operator()() const {
-    static_cast<void>(arch::cond_swap(there, here, [](void*) { return true; }, nullptr));
-  }
-};
-double by_cond_swap(long pairs) {
-  arch::make(there, top, memory.size(), &far<swaps_back_if>, nullptr);
-  return timed(pairs,
-               [] { static_cast<void>(arch::cond_swap(here, there, [](void*) { return true; }, nullptr)); });
-}
-
-// The two sides differ in a sticky flag, or in the rounding mode.
-template <int Exceptions, int Rounding>
-struct differing {
-  bool first = true;
-  void operator()() {
-    if (first) {
-      first = false;
-      std::feraiseexcept(Exceptions);
-      std::fesetround(Rounding);
-    }
-    arch::swap(here, there);
-  }
-};
-template <int Exceptions, int Rounding>
-double by_differing(long pairs) {
-  std::feclearexcept(FE_ALL_EXCEPT);
-  arch::make(there, top, memory.size(), &far<swaps_back>, nullptr);
-  const double ns = timed(pairs, differing<Exceptions, Rounding>{});
-  std::fesetround(FE_TONEAREST);
-  return ns;
-}
-
 struct form {
   std::string_view name;
   double (*measure)(long pairs);
-  std::array<double, 9> series = {};
+  decisions::series ns = {};
 };
 
 } // namespace
@@ -179,22 +124,17 @@ int main(int count, char** words) {
       form{"six pushes, ret", &by_ret},
       form{"six pushes, pop and jmp", &by_jmp},
       form{"inlined, no FP control", &without_fp},
-      form{"swap", &by_swap},
-      form{"swap_with", &by_swap_with},
-      form{"cond_swap", &by_cond_swap},
-      form{"swap, flags differ", &by_differing<FE_INEXACT, FE_TONEAREST>},
-      form{"swap, rounding differs", &by_differing<0, FE_UPWARD>},
       form{"ucontext", &by_ucontext},
   };
-  for (std::size_t i = 0; i < forms[0].series.size(); ++i) {
+  for (int i = 0; i < 9; ++i) {
     for (form& f : forms)
-      f.series[i] = f.measure(pairs);
+      f.ns.add(f.measure(pairs));
   }
   std::printf("{");
-  for (form& f : forms) {
-    std::sort(f.series.begin(), f.series.end());
-    std::printf("%s\"%s\": {\"least\": %.3f, \"median\": %.3f}", &f == forms.data() ? "" : ", ",
-                f.name.data(), f.series.front(), f.series[f.series.size() / 2]);
+  for (const form& f : forms) {
+    std::printf("%s\"%s\": {", &f == forms.data() ? "" : ", ", f.name.data());
+    f.ns.print();
+    std::printf("}");
   }
   std::puts("}");
   return 0;
