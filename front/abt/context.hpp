@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Who calls, as the C API tells callers apart: the door's kinds, and the stream that one is on.
+// Who calls, as the C API tells callers apart: the door's kinds, and the stream that one is on; and what
+// their ways into the runtime are.
 #pragma once
 
 #include "front/abt/abt.h"
 #include "weft/door/caller.hpp"
+#include "weft/door/section.hpp"
 #include "weft/door/stream.hpp"
 
 namespace weft::abt {
@@ -36,6 +38,13 @@ inline ult_caller calling_ult() noexcept {
   if (!door::is_thread(*w->current))
     return {nullptr, ABT_ERR_INV_THREAD};
   return {w->current, ABT_SUCCESS};
+}
+
+// `f()` in the runtime: the rare twin of what is inlined where door::needs_no_section().
+template <class F>
+[[gnu::noinline]] int call_in_section(F f) {
+  const door::runtime_section in_runtime;
+  return f();
 }
 
 } // namespace weft::abt

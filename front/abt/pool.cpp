@@ -105,13 +105,10 @@ int set_callback(ABT_pool_user_def handle, Callback pool_user_def::* member, Cal
     *thread = handle_of(*u);
   return ABT_SUCCESS;
 }
-[[gnu::noinline]] int pop_in_section(ABT_pool handle, ABT_thread* thread, ABT_pool_context context) {
-  const weft::door::runtime_section in_runtime;
-  return pop_inside(handle, thread, context);
-}
 [[gnu::always_inline]] inline int pop_thread(ABT_pool handle, ABT_thread* thread, ABT_pool_context context) {
-  return weft::door::needs_no_section() ? pop_inside(handle, thread, context)
-                                        : pop_in_section(handle, thread, context);
+  if (door::needs_no_section()) [[likely]]
+    return pop_inside(handle, thread, context);
+  return call_in_section([=] { return pop_inside(handle, thread, context); });
 }
 
 user_pool* as_user_pool(pool& p) noexcept {

@@ -101,16 +101,11 @@ template <class Make>
   return ABT_SUCCESS;
 }
 
-template <class F>
-[[gnu::noinline]] int in_section(F f) {
-  const weft::door::runtime_section in_runtime;
-  return f();
-}
 template <class Make>
 [[gnu::always_inline]] inline int create_elsewhere(ABT_pool handle, ABT_thread* out, Make make) {
   if (door::needs_no_section()) [[likely]]
     return create_inside(handle, out, make);
-  return in_section([=] { return create_inside(handle, out, make); });
+  return call_in_section([=] { return create_inside(handle, out, make); });
 }
 
 // A plain one in such a pool. `stays`: it may not migrate.
