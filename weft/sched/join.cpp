@@ -436,8 +436,7 @@ bool wait_under_users_loop(worker& w, descriptor& u) {
   descriptor& self = *w.current;
   if (!may_yield_to_parent(w) || w.shared != nullptr || &self == &u || u.join.is_detached())
     return false;
-  if (!memory::check_canary(*self.stack)) [[unlikely]]
-    memory::die_of_overflow(*self.stack);
+  require_whole_stack(self);
   self.state.block();
   joining j{&u, &self};
   w.current = &w.loop_unit;

@@ -72,13 +72,18 @@ inline void replace(worker& w, descriptor& self, descriptor& next, bool fresh, a
              &next); // SWITCH: may resume on another worker
 }
 
+// Of a thread that is about to leave its stack. Contexts: on it.
+[[gnu::always_inline]] inline void require_whole_stack(const descriptor& self) noexcept {
+  if (!memory::check_canary(*self.stack)) [[unlikely]]
+    memory::die_of_overflow(*self.stack);
+}
+
 // Leaves `self`, the running thread, whose state says so, for what `w` may run at once, or for its loop; as
 // leave().
 [[gnu::always_inline]] inline void leave_now(worker& w, descriptor& self, arch::arrival_function then,
                                              void* argument) noexcept {
   WEFT_ASSERT(w.is_here(), "a thread waits on another kernel thread than its worker's");
-  if (!memory::check_canary(*self.stack)) [[unlikely]]
-    memory::die_of_overflow(*self.stack);
+  require_whole_stack(self);
   if (!w.has_no_quick_pick()) {
     descriptor* next = w.pick_quickly();
     const bool fresh = next != nullptr && !next->has_started();

@@ -119,8 +119,10 @@ descriptor* worker::idle() noexcept {
   parking.spot.start_searching();
   note(trace::event::search, nullptr);
   const bool is_crowded = crowded();
-  const bool steals = owner_group.has_thieves() && !attention.any_relaxed(simulated) && on_idle == nullptr;
-  const bool offers = !owner_group.has_thieves() && !attention.any_relaxed(simulated); // thieves rest
+  const bool has_thieves = owner_group.has_thieves();
+  const bool is_simulated = attention.any_relaxed(simulated);
+  const bool steals = has_thieves && !is_simulated && on_idle == nullptr;
+  const bool offers = !has_thieves && !is_simulated; // thieves rest
   const deadline longest_rest = steals ? idle_rest.get() * 1000 : 0;
   const deadline idle_since = os::now_ns();
   deadline begin = idle_since;
