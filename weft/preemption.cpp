@@ -3,12 +3,13 @@
 
 #include "weft/arch/user_mode.hpp"
 #include "weft/memory/annotate.hpp"
+#include "weft/preempt/tick_sources.hpp"
 #include "weft/sched/switch.hpp"
 
 namespace weft {
 
 bool can_preempt(preemption kind) noexcept {
-  if (kind != preemption::none && memory::annotate::runs_in_valgrind())
+  if (kind != preemption::none && (memory::annotate::runs_in_valgrind() || !preempt::may_send_ticks()))
     return false;
   switch (kind) {
   case preemption::none:

@@ -41,7 +41,7 @@ namespace {
 // Not on the home of a worker, which is not for keeping: there it only learns to keep away from homes, for it
 // must not go to another kernel thread in the midst of a call of libc's.
 void leave_from_user_mode(sched::user_mode& thread) noexcept {
-  if (!thread.is_entering() && !thread.is_away() && !thread.is_held_for_good())
+  if (!thread.is_entering() && !thread.is_away() && !thread.keeps_worker())
     static_cast<void>(thread.let_worker_go());
 }
 

@@ -16,6 +16,7 @@
 #include "weft/preempt/made_blocks.hpp"
 #include "weft/preempt/set_user.hpp"
 #include "weft/preempt/spares.hpp"
+#include "weft/preempt/tick_sources.hpp"
 #include "weft/preempt/ticks.hpp"
 #include "weft/preempt/user_code.hpp"
 #include "weft/sched/timekeeper.hpp"
@@ -74,6 +75,12 @@ bool is_cooperative_here() noexcept {
     static std::atomic<bool> said{false};
     if (!said.exchange(true))
       base::warn("under sanitizers and valgrind preemptible threads are cooperative");
+    return true;
+  }
+  if (!may_send_ticks()) {
+    static std::atomic<bool> said{false};
+    if (!said.exchange(true))
+      base::warn("signals cannot be sent here (rt_tgsigqueueinfo): preemptible threads are cooperative");
     return true;
   }
   return false;

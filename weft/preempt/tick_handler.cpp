@@ -190,7 +190,7 @@ void on_tick_in_user_mode(user_mode& thread, way_back& back) noexcept {
   const bool waits = cut || call == arch::interrupted_call::failed ||
                      (call == arch::interrupted_call::restarts && is_at_a_wait(interrupted));
   const bool is_in_call = cut || call != arch::interrupted_call::none;
-  if (thread.is_held() && (!waits || thread.is_held_for_good())) {
+  if (thread.is_held() && (!waits || thread.keeps_worker())) {
     thread.remember_tick();
   } else if (thread.is_away()) {
     if (!is_in_call && thread.wait_for_worker() != nullptr)

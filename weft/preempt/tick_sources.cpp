@@ -255,6 +255,16 @@ void refuse_once(int error) noexcept {
 
 } // namespace
 
+// The signal 0 is none: the system says whether it would send one.
+bool may_send_ticks() noexcept {
+  static const bool may = [] {
+    siginfo_t info = {};
+    info.si_code = SI_QUEUE;
+    return ::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), os::this_kernel_thread_id(), 0, &info) == 0;
+  }();
+  return may;
+}
+
 void prepare_to_send() noexcept {
   process_id.store_relaxed(::getpid());
 }

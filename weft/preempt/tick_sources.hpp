@@ -44,6 +44,8 @@ void forget_timers_after_fork() noexcept;
 
 // Before the first tick is sent, in each process. Contexts: all.
 void prepare_to_send() noexcept;
+// Whether the system lets this process send them: a filter of system calls (seccomp) may not. Contexts: all.
+[[nodiscard]] WEFT_API bool may_send_ticks() noexcept;
 
 // --- for the handler ---
 
