@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What a program asks of a thread by its handle. What only a kernel thread has says that it has not got it.
+// What a program asks of a thread by its handle.
 #include "front/pthreads/exported.hpp"
+#include "front/pthreads/kernel_attributes.hpp"
 #include "front/pthreads/libc.hpp"
+#include "front/pthreads/promotion.hpp"
+#include "front/pthreads/takeover.hpp"
 #include "front/pthreads/thread.hpp"
 #include "weft/door/own_thread.hpp"
 #include "weft/door/section.hpp"
@@ -63,6 +66,15 @@ WEFT_API int pthread_getattr_np(pthread_t handle, pthread_attr_t* a) noexcept {
 }
 
 WEFT_API int pthread_setname_np(pthread_t handle, const char* name) noexcept {
+  return exported::set_name(handle, name);
+}
+WEFT_API int pthread_getname_np(pthread_t handle, char* name, std::size_t bytes) noexcept {
+  return exported::get_name(handle, name, bytes);
+}
+
+} // extern "C"
+
+int exported::set_name(pthread_t handle, const char* name) noexcept {
   if (!thread::is_ours(handle))
     return libc.pthread_setname_np(handle, name);
   thread* const t = thread::of(handle);
@@ -74,10 +86,13 @@ WEFT_API int pthread_setname_np(pthread_t handle, const char* name) noexcept {
   // One that is detached may be freed meanwhile.
   if (t == self || t->held.load_relaxed() != thread::detached)
     weft::door::name_own_thread(*t->unit, name);
+  if (is_native_name(name))
+    static_cast<void>(change_kernel_thread(*t, [](pid_t, const void*) { return 0; }, nullptr));
   return 0;
 }
 
-WEFT_API int pthread_getname_np(pthread_t handle, char* name, std::size_t bytes) noexcept {
+// One that nobody has named has the program's.
+int exported::get_name(pthread_t handle, char* name, std::size_t bytes) noexcept {
   if (!thread::is_ours(handle))
     return libc.pthread_getname_np(handle, name, bytes);
   thread* const t = thread::of(handle);
@@ -86,12 +101,12 @@ WEFT_API int pthread_getname_np(pthread_t handle, char* name, std::size_t bytes)
   if (bytes < sizeof t->name)
     return ERANGE;
   locked(*t, [&] { std::strcpy(name, t->name); });
+  if (*name == '\0')
+    std::strncat(name, ::program_invocation_short_name, sizeof t->name - 1);
   return 0;
 }
 
-} // extern "C"
-
-// It runs wherever a worker is; what was asked is kept, so that the program finds it again.
+// What was asked is kept, so that the program finds it again.
 int exported::set_affinity(pthread_t handle, std::size_t bytes, const cpu_set_t* cpus) noexcept {
   if (!thread::is_ours(handle))
     return libc.pthread_setaffinity_np(handle, bytes, cpus);
@@ -101,8 +116,8 @@ int exported::set_affinity(pthread_t handle, std::size_t bytes, const cpu_set_t*
   cpu_set_t wanted;
   CPU_ZERO(&wanted);
   std::memcpy(&wanted, cpus, std::min(bytes, sizeof wanted));
-  if (CPU_COUNT(&wanted) == 0)
-    return EINVAL;
+  if (const int error = bind_to(*t, wanted))
+    return error;
   locked(*t, [&] { t->cpus = wanted; });
   return 0;
 }
@@ -131,36 +146,41 @@ WEFT_API int pthread_getaffinity_np(pthread_t handle, std::size_t bytes, cpu_set
 WEFT_API int pthread_setschedparam(pthread_t handle, int policy, const sched_param* how) noexcept {
   if (!thread::is_ours(handle))
     return libc.pthread_setschedparam(handle, policy, how);
-  if (thread::of(handle) == nullptr)
-    return ESRCH;
-  if (policy == SCHED_OTHER)
-    return how->sched_priority == 0 ? 0 : EINVAL;
-  return policy == SCHED_FIFO || policy == SCHED_RR ? EPERM : EINVAL;
+  thread* const t = thread::of(handle);
+  return t == nullptr ? ESRCH : set_policy(*t, policy, how);
 }
 
 WEFT_API int pthread_getschedparam(pthread_t handle, int* policy, sched_param* how) noexcept {
   if (!thread::is_ours(handle))
     return libc.pthread_getschedparam(handle, policy, how);
-  if (thread::of(handle) == nullptr)
+  const thread* const t = thread::of(handle);
+  if (t == nullptr)
     return ESRCH;
-  *policy = SCHED_OTHER;
-  how->sched_priority = 0;
+  *policy = policy_of(*t);
+  *how = parameters_of(*t);
   return 0;
 }
 
 WEFT_API int pthread_setschedprio(pthread_t handle, int priority) noexcept {
   if (!thread::is_ours(handle))
     return libc.pthread_setschedprio(handle, priority);
-  if (thread::of(handle) == nullptr)
-    return ESRCH;
-  return priority == 0 ? 0 : EINVAL;
+  thread* const t = thread::of(handle);
+  const sched_param how{.sched_priority = priority};
+  return t == nullptr ? ESRCH : set_policy(*t, policy_of(*t), &how);
 }
 
 // The kernel counts the time of its own threads.
 WEFT_API int pthread_getcpuclockid(pthread_t handle, clockid_t* clock) noexcept {
   if (!thread::is_ours(handle))
     return libc.pthread_getcpuclockid(handle, clock);
-  return thread::of(handle) == nullptr ? ESRCH : ENOENT;
+  const thread* const t = thread::of(handle);
+  if (t == nullptr)
+    return ESRCH;
+  const pid_t id = kernel_thread_of(*t);
+  if (id == 0)
+    return ENOENT;
+  *clock = clock_of_kernel_thread(id);
+  return 0;
 }
 
 } // extern "C"

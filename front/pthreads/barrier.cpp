@@ -44,6 +44,7 @@ int wait(pthread_barrier_t& b) noexcept {
   futex_word& inside = inside_of(b);
   if (inside.fetch_sub_release(1) == 1) // GONE: the barrier. (Y2) pairs with the acquire in destroy()
     door::futex_wake(&inside, door::all_futex_waiters);
+  act_after_wait();
   return is_last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
 }
 
@@ -63,11 +64,11 @@ using namespace weft::pthreads;
 extern "C" {
 
 WEFT_API int pthread_barrier_wait(pthread_barrier_t* b) noexcept {
-  return is_shared(*b) ? libc.pthread_barrier_wait(b) : wait(*b);
+  return is_libcs(*b) ? libc.pthread_barrier_wait(b) : wait(*b);
 }
 
 WEFT_API int pthread_barrier_destroy(pthread_barrier_t* b) noexcept {
-  return is_shared(*b) ? libc.pthread_barrier_destroy(b) : destroy(*b);
+  return is_libcs(*b) ? libc.pthread_barrier_destroy(b) : destroy(*b);
 }
 
 } // extern "C"

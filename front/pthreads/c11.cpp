@@ -57,7 +57,7 @@ WEFT_API int thrd_create(thrd_t* t, thrd_start_t function, void* argument) {
   auto* const s = new (std::nothrow) start{function, argument};
   if (s == nullptr)
     return thrd_nomem;
-  const int error = exported::create(t, nullptr, &run, s);
+  const int error = exported::create(t, nullptr, &run, s, reinterpret_cast<const void*>(function));
   if (error != 0)
     delete s;
   return as_c11(error);

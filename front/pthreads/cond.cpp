@@ -85,35 +85,36 @@ int wait(pthread_cond_t& c, pthread_mutex_t& m, const limit& until) {
       wake(c, 1); // what the caller will not make use of is another one's
     act_on_requests();
   }
+  act_after_wait();
   return result == ETIMEDOUT || result == ENOMEM ? result : 0;
 }
 
 } // namespace
 
 int exported::cond_wait(pthread_cond_t* c, pthread_mutex_t* m) {
-  return is_shared(*c) ? libc.pthread_cond_wait(c, m) : wait(*c, *m, {});
+  return is_libcs(*c) ? libc.pthread_cond_wait(c, m) : wait(*c, *m, {});
 }
 
 int exported::cond_timedwait(pthread_cond_t* c, pthread_mutex_t* m, const timespec* until) {
-  return is_shared(*c) ? libc.pthread_cond_timedwait(c, m, until) : wait(*c, *m, {until, clock_of(*c)});
+  return is_libcs(*c) ? libc.pthread_cond_timedwait(c, m, until) : wait(*c, *m, {until, clock_of(*c)});
 }
 
 int exported::cond_signal(pthread_cond_t* c) noexcept {
-  if (is_shared(*c))
+  if (is_libcs(*c))
     return libc.pthread_cond_signal(c);
   wake(*c, 1);
   return 0;
 }
 
 int exported::cond_broadcast(pthread_cond_t* c) noexcept {
-  if (is_shared(*c))
+  if (is_libcs(*c))
     return libc.pthread_cond_broadcast(c);
   wake(*c, weft::door::all_futex_waiters);
   return 0;
 }
 
 int exported::cond_destroy(pthread_cond_t* c) noexcept {
-  return is_shared(*c) ? libc.pthread_cond_destroy(c) : destroy(*c);
+  return is_libcs(*c) ? libc.pthread_cond_destroy(c) : destroy(*c);
 }
 
 } // namespace weft::pthreads
@@ -132,7 +133,7 @@ WEFT_API int pthread_cond_timedwait(pthread_cond_t* c, pthread_mutex_t* m, const
 
 WEFT_API int pthread_cond_clockwait(pthread_cond_t* c, pthread_mutex_t* m, clockid_t clock,
                                     const timespec* until) {
-  return is_shared(*c) ? libc.pthread_cond_clockwait(c, m, clock, until) : wait(*c, *m, {until, clock});
+  return is_libcs(*c) ? libc.pthread_cond_clockwait(c, m, clock, until) : wait(*c, *m, {until, clock});
 }
 
 WEFT_API int pthread_cond_signal(pthread_cond_t* c) noexcept {

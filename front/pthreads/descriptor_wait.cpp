@@ -71,7 +71,7 @@ wait_end end_of(const std::error_code& error, door::deadline until) {
 } // namespace
 
 bool waits_in_weft() noexcept {
-  return self != nullptr && door::is_in_program();
+  return self != nullptr && !self->has_own_descriptors && door::is_in_program();
 }
 
 void pass_on_what_woke(thread& self) noexcept {

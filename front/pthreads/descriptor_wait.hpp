@@ -19,8 +19,8 @@ enum class wait_end : std::uint8_t {
   unknown,     // it cannot be waited for so: the kernel sees to it
 };
 
-/// Whether the caller waits in Weft at all: it is a thread of ours, and in no handler that has interrupted
-/// the runtime. *Contexts*: all. *Switches*: never. *Errors*: none.
+/// Whether the caller waits in Weft at all: it is a thread of ours, with the descriptors of the process, and
+/// in no handler that has interrupted the runtime. *Contexts*: all. *Switches*: never. *Errors*: none.
 [[nodiscard]] bool waits_in_weft() noexcept;
 
 /// Waits for one call, which is tried before each. *Ownership*: the calling thread, in whose frame it is;

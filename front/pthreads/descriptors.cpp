@@ -212,7 +212,7 @@ int close_for_all(int descriptor) {
   watch_no_more(descriptor);
   const bool in_runtime =
       self != nullptr && !weft::door::is_in_program(); // a handler, perhaps amid a wait for it
-  if (in_runtime || is_child_of_vfork())
+  if (in_runtime || is_child_of_vfork() || (self != nullptr && self->has_own_descriptors))
     return libc.close(descriptor);
   act_on_requests();
   const not_by_libc here; // which would unwind the runtime

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "front/pthreads/engine.hpp"
 
+#include "front/pthreads/kernel_attributes.hpp"
 #include "front/pthreads/libc.hpp"
+#include "front/pthreads/native_threads.hpp"
+#include "front/pthreads/promotion.hpp"
 #include "front/pthreads/requests.hpp"
 #include "front/pthreads/thread_ids.hpp"
 #include "weft/door/process.hpp"
@@ -11,7 +14,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <new>
 
 namespace weft::pthreads {
@@ -19,7 +21,6 @@ namespace {
 
 constinit futex_word threads_alive{0};
 constinit std::uint32_t forks_before = 0; // written in the child, while it has one kernel thread
-bool is_off = false;                      // written when the library is loaded
 pid_t own_process = 0;                    // as `forks_before`, and then
 pthread_t handle_of_main{};               // of a kernel thread; as `forks_before`
 bool has_end_of_main = false;             // a key; of main's kernel thread alone
@@ -45,6 +46,9 @@ void after_fork_in_child() {
   threads_alive.store_relaxed(self != nullptr ? 1 : 0); // relaxed: one kernel thread
   forget_ids_of_others();
   forget_handing_over();
+  forget_unused_kernel_threads();
+  forget_native_threads();
+  keep_attributes_after_fork();
   engine::of_process().forget();
 }
 
@@ -71,8 +75,6 @@ void outlive_main(void* round) {
 }
 
 [[gnu::constructor]] void begin() noexcept {
-  const char* const asked = std::getenv("WEFT_PTHREADS");
-  is_off = asked != nullptr && std::strcmp(asked, "off") == 0;
   own_process = ::getpid();
   handle_of_main = libc.pthread_self();
 }
@@ -162,18 +164,6 @@ bool give_up_key() noexcept {
     return false;
   has_end_of_main = false;
   return ::pthread_key_delete(end_of_main) == 0;
-}
-
-bool takes_threads_over() noexcept {
-  if (is_off || !is_known_libc())
-    return false;
-  if (can_preempt(preemption::bound_tls)) [[likely]]
-    return true;
-  static constinit door::atomic<bool> said{false};
-  if (!said.exchange_relaxed(true)) // relaxed: it guards nothing
-    door::warn("pthreads: programs cannot set their thread pointer here (no FSGSBASE, or valgrind): threads "
-               "are the kernel's");
-  return false;
 }
 
 futex_word& alive() noexcept {

@@ -49,10 +49,6 @@ class engine {
   door::atomic<bool> has_kernel_threads_{false};     // all that the first thread needs
 };
 
-/// Whether new threads are Weft's at all: not where WEFT_PTHREADS=off asks for it, nor where the machine
-/// cannot preempt, which the first call says.
-[[nodiscard]] bool takes_threads_over() noexcept;
-
 /// Threads that have not ended. *Contexts*: any. *Switches*: never. *Errors*: none.
 [[nodiscard]] futex_word& alive() noexcept;
 /// Whether the caller is the child of a vfork(), which has the parent's memory but descriptors of its own. A

@@ -11,8 +11,9 @@
 
 namespace weft::pthreads::exported {
 
-int create(pthread_t* handle, const pthread_attr_t* attributes, void* (*function)(void*),
-           void* argument) noexcept;
+/// `code`: what the program would have run.
+int create(pthread_t* handle, const pthread_attr_t* attributes, void* (*function)(void*), void* argument,
+           const void* code) noexcept;
 int join(pthread_t handle, void** result);
 int detach(pthread_t handle) noexcept;
 pthread_t current() noexcept;
@@ -32,6 +33,8 @@ int once(pthread_once_t* control, void (*function)());
 int nanosleep(const timespec* length, timespec* rest);
 void yield() noexcept;
 int kill(pthread_t handle, int number) noexcept;
+int set_name(pthread_t handle, const char* name) noexcept;
+int get_name(pthread_t handle, char* name, std::size_t bytes) noexcept;
 int change_mask(int how, const sigset_t* set, sigset_t* before) noexcept; // of a thread of ours
 int mask_signals(int how, const sigset_t* set, sigset_t* before) noexcept;
 int set_affinity(pthread_t handle, std::size_t bytes, const cpu_set_t* cpus) noexcept;

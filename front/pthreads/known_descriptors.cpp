@@ -46,10 +46,11 @@ void note(int descriptor, guess g) noexcept {
 }
 
 // A handler that has interrupted the runtime may not enter it; and a child of vfork() has the memory of its
-// parent, but descriptors of its own.
+// parent, but descriptors of its own, as a thread may have.
 int watch(int descriptor) noexcept {
   auto* const word = word_of(descriptor);
-  if (word == nullptr || (self != nullptr && !door::is_in_program()) || is_child_of_vfork())
+  if (word == nullptr || (self != nullptr && (self->has_own_descriptors || !door::is_in_program())) ||
+      is_child_of_vfork())
     return descriptor;
   const errno_kept as_it_was;
   word->store_relaxed(watched_bit);

@@ -6,6 +6,7 @@
 #include "weft/door/process.hpp"
 #include "weft/runtime.hpp"
 
+#include <array>
 #include <cstdlib>
 #include <dlfcn.h>
 
@@ -50,7 +51,27 @@ constinit libc_functions libc{
 
 namespace {
 
+// Both written when the library is loaded.
 bool layouts_agree = false;
+const char* sanitizer = "";
+
+// Sanitizers' runtimes have functions for threads of their own, and know nothing of threads that share a
+// kernel thread. (That of UndefinedBehaviorSanitizer has none.)
+const char* find_sanitizer() noexcept {
+  struct runtime {
+    const char* function;
+    const char* name;
+  };
+  constexpr std::array runtimes{
+      runtime{"__tsan_init", "ThreadSanitizer"}, runtime{"__asan_init", "AddressSanitizer"},
+      runtime{"__msan_init", "MemorySanitizer"}, runtime{"__hwasan_init", "HWAddressSanitizer"},
+      runtime{"__lsan_init", "LeakSanitizer"},   runtime{"__lsan_do_leak_check", "LeakSanitizer"}};
+  for (const runtime& r : runtimes) {
+    if (::dlsym(RTLD_DEFAULT, r.function) != nullptr)
+      return r.name;
+  }
+  return "";
+}
 
 // libweft.so is found by a function of its own, whatever it is called.
 void* handle_of_libweft() noexcept {
@@ -93,8 +114,11 @@ bool try_layouts() noexcept {
   return agree;
 }
 
+// A sanitizer's stand between this library and libc, and must see the calls.
 void find_all() noexcept {
-  void* const of_libc = ::dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  sanitizer = find_sanitizer();
+  const bool is_sanitized = *sanitizer != '\0';
+  void* const of_libc = is_sanitized ? RTLD_NEXT : ::dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
   void* const of_libweft = handle_of_libweft();
 #define WEFT_PTHREADS_FIND(name, result, parameters) find(libc.name, of_libc, nullptr, #name);
   WEFT_PTHREADS_OF_LIBC(WEFT_PTHREADS_FIND)
@@ -109,15 +133,17 @@ void find_all() noexcept {
   find(libc.__poll_chk, of_libweft, of_libc, "__poll_chk");
   find(libc.__ppoll_chk, of_libweft, of_libc, "__ppoll_chk");
   find_libcs_word();
-  layouts_agree = try_layouts();
-  if (!layouts_agree)
-    door::warn("pthreads: this C library lays its objects out otherwise: threads are the kernel's");
+  layouts_agree = !is_sanitized && try_layouts();
 }
 
 // Before all constructors that programs may have (101).
 [[gnu::section(".init_array.00101"), gnu::used]] void (*const find_at_load)() noexcept = &find_all;
 
 } // namespace
+
+const char* sanitizer_of_program() noexcept {
+  return sanitizer;
+}
 
 bool is_known_libc() noexcept {
   return layouts_agree;

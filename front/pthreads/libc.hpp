@@ -53,6 +53,7 @@ namespace weft::pthreads {
   X(pthread_setschedprio, int, (pthread_t, int))                                                             \
   X(pthread_getcpuclockid, int, (pthread_t, clockid_t*))                                                     \
   X(pthread_mutex_init, int, (pthread_mutex_t*, const pthread_mutexattr_t*))                                 \
+  X(pthread_once, int, (pthread_once_t*, void (*)()))                                                        \
   X(pthread_key_create, int, (pthread_key_t*, void (*)(void*)))                                              \
   X(execve, int, (const char*, char* const*, char* const*))                                                  \
   X(execvpe, int, (const char*, char* const*, char* const*))                                                 \
@@ -142,6 +143,13 @@ namespace weft::pthreads {
   X(sched_getparam, int, (pid_t, sched_param*))                                                              \
   X(setpriority, int, (__priority_which_t, id_t, int))                                                       \
   X(getpriority, int, (__priority_which_t, id_t))                                                            \
+  X(nice, int, (int))                                                                                        \
+  X(setns, int, (int, int))                                                                                  \
+  X(unshare, int, (int))                                                                                     \
+  X(setfsuid, int, (uid_t))                                                                                  \
+  X(setfsgid, int, (gid_t))                                                                                  \
+  X(capset, int, (void*, const void*))                                                                       \
+  X(prctl, int, (int, unsigned long, unsigned long, unsigned long, unsigned long))                           \
   X(sched_yield, int, ())                                                                                    \
   X(pthread_setattr_default_np, int, (const pthread_attr_t*))                                                \
   X(kill, int, (pid_t, int))                                                                                 \
@@ -186,6 +194,10 @@ struct libc_functions {
 /// one by one. Those that libweft.so stands in for
 /// (sleeps, polls) are its own, which leave the worker before they call libc's.
 extern libc_functions libc;
+
+/// What the program was compiled with; "": nothing of that kind. *Contexts*: all. *Switches*: never.
+/// *Errors*: none.
+[[nodiscard]] const char* sanitizer_of_program() noexcept;
 
 /// Whether this C library lays its objects out as this one was compiled for. False: the front takes nothing
 /// over, and has said why.

@@ -109,12 +109,18 @@ bool libc_ends(const thread& self) noexcept {
   return self.libcs_word != nullptr && (self.libcs_word->load_relaxed() & exiting) != 0; // relaxed: its own
 }
 
-bool libc_would_cancel() noexcept {
+// glibc's handles of kernel threads are their thread pointers.
+bool libc_would_cancel(pthread_t handle) noexcept {
   if (place == 0)
     return false;
-  const std::uint32_t word = __atomic_load_n(words_of_this_thread() + place / sizeof(std::uint32_t),
-                                             __ATOMIC_RELAXED); // relaxed: a hint
+  const auto* const words = reinterpret_cast<const std::uint32_t*>(handle);
+  const std::uint32_t word =
+      __atomic_load_n(words + place / sizeof(std::uint32_t), __ATOMIC_RELAXED); // relaxed: a hint
   return (word & (disabled | cancelled | exiting)) == cancelled;
+}
+
+bool libc_would_cancel() noexcept {
+  return libc_would_cancel(reinterpret_cast<pthread_t>(words_of_this_thread()));
 }
 
 not_by_libc::not_by_libc() noexcept {

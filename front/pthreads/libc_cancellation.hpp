@@ -38,8 +38,9 @@ void tell_libc_of_cancellation(thread& t) noexcept;
 /// whether libc ends it. *Contexts*: all. *Switches*: never. *Errors*: none.
 [[nodiscard]] bool libc_lets_cancel(const thread& self) noexcept;
 [[nodiscard]] bool libc_ends(const thread& self) noexcept;
-/// Of a kernel thread: whether it would end in pthread_testcancel(). *Contexts*: all. *Switches*: never.
-/// *Errors*: none.
+/// Of a kernel thread, the caller's if none is said: whether it would end in pthread_testcancel().
+/// *Contexts*: all; it has not ended. *Switches*: never. *Errors*: none.
+[[nodiscard]] bool libc_would_cancel(pthread_t handle) noexcept;
 [[nodiscard]] bool libc_would_cancel() noexcept;
 
 /// When the library is loaded: looks for the word. Where it is not found, libc cancels nobody, and a call

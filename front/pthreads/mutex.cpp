@@ -2,11 +2,11 @@
 // pthread_mutex_...: normal, recursive, error-checking and adaptive ones in glibc's bytes, with glibc's three
 // values of the word; robust, shared and priority-ceiling ones are glibc's.
 #include "front/pthreads/mutex.hpp"
-#include "front/pthreads/engine.hpp"
 #include "front/pthreads/exported.hpp"
 
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/requests.hpp"
+#include "front/pthreads/takeover.hpp"
 
 #include <climits>
 
@@ -39,6 +39,7 @@ bool try_take(futex_word& word) noexcept {
     result = wait_and_handle(word, waited_for,
                              {.until = until.until, .clock = until.clock, .kind = door::wait_kind::mutex});
   }
+  act_after_wait();
   return 0;
 }
 
@@ -59,7 +60,7 @@ void give(futex_word& word) noexcept {
 
 // By far the most are so, and are to cost what they do in libc.
 bool is_plain(const pthread_mutex_t& m) noexcept {
-  return kind_of(m) == PTHREAD_MUTEX_TIMED_NP;
+  return kind_of(m) == PTHREAD_MUTEX_TIMED_NP && !all_are_libcs;
 }
 
 // --- kinds that know their owner ---

@@ -22,6 +22,10 @@ template <class T>
   return reinterpret_cast<futex_word&>(member);
 }
 
+/// All objects are libc's, as all threads are the kernel's (takeover.hpp). Written when the library is
+/// loaded.
+extern bool all_are_libcs;
+
 // --- mutex: the lock's word is glibc's, 0 free, 1 taken, 2 taken and waited for; so is the count ---
 
 enum : int { kind_mask = 3, robust_bit = 16, inherit_bit = 32, protect_bit = 64, shared_bit = 128 };
@@ -36,7 +40,7 @@ enum : int { kind_mask = 3, robust_bit = 16, inherit_bit = 32, protect_bit = 64,
 /// ceiling to the kernel; -1 is one that was destroyed. Who inherits a priority here inherits nothing: all
 /// threads have the same.
 [[nodiscard]] inline bool is_libcs(int kind) noexcept {
-  return kind < 0 || (kind & (robust_bit | protect_bit | shared_bit)) != 0;
+  return all_are_libcs || kind < 0 || (kind & (robust_bit | protect_bit | shared_bit)) != 0;
 }
 
 // --- condition variable: the number of wake-ups so far; glibc's marks ---
@@ -100,6 +104,12 @@ static_assert(sizeof(barrier_bytes) <= sizeof(pthread_barrier_t));
 }
 [[nodiscard]] inline unsigned count_of(const pthread_barrier_t& b) noexcept {
   return reinterpret_cast<const barrier_bytes&>(b).count;
+}
+
+/// Of all of these but mutexes: shared ones are the kernel's.
+template <class Object>
+[[nodiscard]] bool is_libcs(const Object& o) noexcept {
+  return all_are_libcs || is_shared(o);
 }
 
 } // namespace weft::pthreads

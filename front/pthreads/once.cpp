@@ -4,6 +4,7 @@
 #include "front/pthreads/engine.hpp"
 #include "front/pthreads/exported.hpp"
 #include "front/pthreads/leaving_library.hpp"
+#include "front/pthreads/libc.hpp"
 #include "front/pthreads/requests.hpp"
 
 namespace weft::pthreads {
@@ -64,7 +65,7 @@ int call_once(futex_word& word, void (*function)()) {
 } // namespace
 
 int exported::once(pthread_once_t* control, void (*function)()) {
-  return call_once(word_in(*control), function);
+  return all_are_libcs ? libc.pthread_once(control, function) : call_once(word_in(*control), function);
 }
 
 } // namespace weft::pthreads

@@ -4,6 +4,7 @@
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/requests.hpp"
 #include "front/pthreads/signal_queue.hpp"
+#include "weft/door/process.hpp"
 #include "weft/door/section.hpp"
 #include "weft/door/signal_mask.hpp"
 #include "weft/preemption.hpp"
@@ -111,7 +112,7 @@ void hand_to(thread* t, const siginfo_t& info) noexcept {
   while (t != nullptr) {
     const bool took = queue_signal(*t, info, true) != ESRCH;
     if (took)
-      rouse_for_signals(*t);
+      rouse_for_requests(*t);
     thread* const next = took ? nullptr : pin_one_with(info.si_signo, t);
     unpin(*t); // GONE: *t
     if (took)
@@ -267,8 +268,12 @@ handed_signals_blocked::~handed_signals_blocked() {
 
 void hand_signals_over() noexcept {
   told_by.store_release(high_descriptor());
-  if (told_by.load_relaxed() < 0)
+  if (told_by.load_relaxed() < 0) {
+    door::warn("pthreads: what waits for the process cannot be told (signalfd: error %d): main alone handles "
+               "signals for the process",
+               errno);
     return;
+  }
   sigset_t all, before;
   ::sigfillset(&all);
   libc.pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -4,29 +4,11 @@
 #include "front/pthreads/processes.hpp"
 
 #include "front/pthreads/leaving_library.hpp"
-#include "front/pthreads/libc.hpp"
-#include "front/pthreads/requests.hpp"
-#include "front/pthreads/thread.hpp"
-#include "weft/preemption.hpp"
 
 #include <unistd.h>
 
 namespace weft::pthreads {
 namespace {
-
-// `call` returns only where it fails.
-template <class Call>
-int with_own_mask(Call call) noexcept {
-  if (self == nullptr)
-    return call();
-  const no_preemption here;
-  const sigset_t wanted = set_of(self->blocked_signals.load_relaxed()); // relaxed: its own
-  sigset_t before;
-  libc.pthread_sigmask(SIG_SETMASK, &wanted, &before);
-  const int result = call();
-  libc.pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return result;
-}
 
 // The thread may be cancelled in it, and what libc does then ends the process that it has made: return_mask()
 // comes at the thread's end then, on the same kernel thread.
@@ -65,6 +47,7 @@ void return_mask(thread& t) noexcept {
     return;
   libc.pthread_sigmask(SIG_SETMASK, &t.mask_of_kernel_thread, nullptr);
   t.held_for_mask.reset();
+  go_to_kernel_thread(t); // who was asked to meanwhile
 }
 
 } // namespace weft::pthreads

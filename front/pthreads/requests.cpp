@@ -7,7 +7,9 @@
 #include "front/pthreads/leaving_library.hpp"
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/libc_cancellation.hpp"
+#include "front/pthreads/native_threads.hpp"
 #include "front/pthreads/process_signals.hpp"
+#include "front/pthreads/promotion.hpp"
 #include "front/pthreads/signal_queue.hpp"
 #include "weft/door/preemptible.hpp"
 #include "weft/door/process.hpp"
@@ -66,6 +68,7 @@ void handle_now(thread& t, siginfo_t& info) {
 }
 
 bool run_handlers(thread& t) {
+  go_to_kernel_thread(t);
   const auto open = [&t] {
     return t.signals_sent.load_relaxed() & ~t.blocked_signals.load_relaxed();
   }; // relaxed: after call_off
@@ -148,7 +151,7 @@ void end_calling_thread(void* result) {
       run_handlers(*self); // what has come is not lost
     self->result = result;
     self->exits = true;
-  } else if (is_main_here()) {
+  } else if (is_main_here() && !all_are_libcs) {
     note_end_of_main(result);
   }
   libc.pthread_exit(result);
@@ -178,7 +181,7 @@ int send_signal(thread& t, const siginfo_t& info) noexcept {
   return 0;
 }
 
-void rouse_for_signals(thread& t) noexcept {
+void rouse_for_requests(thread& t) noexcept {
   call_off_wait(t);
   interrupt(t);
 }
@@ -215,8 +218,13 @@ bool act_on_signals() {
 
 int wait_unless_asked(const futex_word& word, std::uint32_t expected, door::futex_wait_options how) noexcept {
   const errno_kept as_it_was;
-  if (self == nullptr)
-    return door::futex_wait(word, expected, how);
+  if (self == nullptr) {
+    const native_wait here(word);
+    if (libc_would_cancel())
+      return ECANCELED;
+    const int result = door::futex_wait(word, expected, how);
+    return libc_would_cancel() ? ECANCELED : result;
+  }
   thread& t = *self;
   how.call_off = &t.call_off;
   t.waits_at.store_relaxed(&word);                          // (T2)
@@ -236,6 +244,11 @@ namespace {
 }
 
 } // namespace
+
+void act_after_wait() noexcept {
+  if (self != nullptr && self->call_off.load_relaxed() != 0) // relaxed: set before the interruption
+    act_within_library(*self);
+}
 
 [[gnu::noinline]] void handle_sent_signals(thread& t) noexcept {
   static_cast<void>(run_handlers_within_library(t, __builtin_frame_address(0)));
@@ -257,8 +270,12 @@ using namespace weft::pthreads;
 extern "C" {
 
 WEFT_API int pthread_cancel(pthread_t handle) {
-  if (!thread::is_ours(handle))
-    return libc.pthread_cancel(handle);
+  if (!thread::is_ours(handle)) {
+    const int error = libc.pthread_cancel(handle);
+    if (error == 0)
+      end_native_wait(handle);
+    return error;
+  }
   thread* const t = thread::of(handle);
   if (t == nullptr)
     return ESRCH;

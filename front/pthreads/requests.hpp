@@ -40,9 +40,9 @@ void handle_sent_signals(thread& t) noexcept;
 /// *Errors*: none.
 void set_mask(thread& t, std::uint64_t bits) noexcept;
 
-/// Somebody has put signals into its queue: it handles them soon. `t` does not end meanwhile. *Contexts*,
-/// *Switches*, *Errors*: as above.
-void rouse_for_signals(thread& t) noexcept;
+/// Somebody has put signals into its queue, or promoted it: it sees to that soon. `t` does not end meanwhile.
+/// *Contexts*, *Switches*, *Errors*: as above.
+void rouse_for_requests(thread& t) noexcept;
 /// If `t` waits in the kernel for that signal, which it has been sent, it gets it there. *Contexts*,
 /// *Errors*: as above. *Switches*: at its end, if a tick came.
 void wake_waiting(thread& t, int number) noexcept;
@@ -69,5 +69,9 @@ int wait_unless_asked(const futex_word& word, std::uint32_t expected, door::fute
 /// then. Where the caller may be cancelled at any moment it is, and the frames of this library are left as
 /// they are. *Contexts*, *Switches*: as futex_wait().
 int wait_and_handle(const futex_word& word, std::uint32_t expected, door::futex_wait_options how) noexcept;
+
+/// The caller has waited, has got what it waited for, and goes on: what came too late to end the wait is done
+/// now. (Who was interrupted while it waited has left it to the wait.) *Contexts*, *Switches*: as above.
+void act_after_wait() noexcept;
 
 } // namespace weft::pthreads

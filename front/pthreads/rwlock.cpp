@@ -84,8 +84,10 @@ int read(pthread_rwlock_t& l, const limit& until) noexcept {
   const errno_kept as_it_was;
   for (;;) {
     std::uint32_t seen = 0;
-    if (const int error = try_read(l, seen); error != EBUSY)
+    if (const int error = try_read(l, seen); error != EBUSY) {
+      act_after_wait();
       return error;
+    }
     if (is_written_by_caller(l))
       return EDEADLK;
     if (const int error = sleep(state_of(l), seen, as_reader, until))
@@ -106,8 +108,10 @@ int write(pthread_rwlock_t& l, const limit& until) noexcept {
   std::uint32_t with = 0;
   for (int error = 0;;) {
     std::uint32_t seen = 0;
-    if (try_write(l, seen, with) == 0)
+    if (try_write(l, seen, with) == 0) {
+      act_after_wait();
       return 0;
+    }
     if (is_written_by_caller(l))
       return EDEADLK;
     if (error != 0) {
@@ -150,34 +154,34 @@ using namespace weft::pthreads;
 extern "C" {
 
 WEFT_API int pthread_rwlock_rdlock(pthread_rwlock_t* l) noexcept {
-  return is_shared(*l) ? libc.pthread_rwlock_rdlock(l) : read(*l, {});
+  return is_libcs(*l) ? libc.pthread_rwlock_rdlock(l) : read(*l, {});
 }
 
 WEFT_API int pthread_rwlock_wrlock(pthread_rwlock_t* l) noexcept {
-  return is_shared(*l) ? libc.pthread_rwlock_wrlock(l) : write(*l, {});
+  return is_libcs(*l) ? libc.pthread_rwlock_wrlock(l) : write(*l, {});
 }
 
 WEFT_API int pthread_rwlock_tryrdlock(pthread_rwlock_t* l) noexcept {
   std::uint32_t seen = 0;
-  return is_shared(*l) ? libc.pthread_rwlock_tryrdlock(l) : try_read(*l, seen);
+  return is_libcs(*l) ? libc.pthread_rwlock_tryrdlock(l) : try_read(*l, seen);
 }
 
 WEFT_API int pthread_rwlock_trywrlock(pthread_rwlock_t* l) noexcept {
   std::uint32_t seen = 0;
-  return is_shared(*l) ? libc.pthread_rwlock_trywrlock(l) : try_write(*l, seen, 0);
+  return is_libcs(*l) ? libc.pthread_rwlock_trywrlock(l) : try_write(*l, seen, 0);
 }
 
 WEFT_API int pthread_rwlock_timedrdlock(pthread_rwlock_t* l, const timespec* until) noexcept {
-  return is_shared(*l) ? libc.pthread_rwlock_timedrdlock(l, until) : read(*l, {until, CLOCK_REALTIME});
+  return is_libcs(*l) ? libc.pthread_rwlock_timedrdlock(l, until) : read(*l, {until, CLOCK_REALTIME});
 }
 
 WEFT_API int pthread_rwlock_timedwrlock(pthread_rwlock_t* l, const timespec* until) noexcept {
-  return is_shared(*l) ? libc.pthread_rwlock_timedwrlock(l, until) : write(*l, {until, CLOCK_REALTIME});
+  return is_libcs(*l) ? libc.pthread_rwlock_timedwrlock(l, until) : write(*l, {until, CLOCK_REALTIME});
 }
 
 WEFT_API int pthread_rwlock_clockrdlock(pthread_rwlock_t* l, clockid_t clock,
                                         const timespec* until) noexcept {
-  if (is_shared(*l))
+  if (is_libcs(*l))
     return libc.pthread_rwlock_clockrdlock(l, clock, until);
   const limit u{until, clock};
   return u.is_clock() ? read(*l, u) : EINVAL;
@@ -185,14 +189,14 @@ WEFT_API int pthread_rwlock_clockrdlock(pthread_rwlock_t* l, clockid_t clock,
 
 WEFT_API int pthread_rwlock_clockwrlock(pthread_rwlock_t* l, clockid_t clock,
                                         const timespec* until) noexcept {
-  if (is_shared(*l))
+  if (is_libcs(*l))
     return libc.pthread_rwlock_clockwrlock(l, clock, until);
   const limit u{until, clock};
   return u.is_clock() ? write(*l, u) : EINVAL;
 }
 
 WEFT_API int pthread_rwlock_unlock(pthread_rwlock_t* l) noexcept {
-  return is_shared(*l) ? libc.pthread_rwlock_unlock(l) : unlock(*l);
+  return is_libcs(*l) ? libc.pthread_rwlock_unlock(l) : unlock(*l);
 }
 
 } // extern "C"

@@ -21,13 +21,17 @@ bool try_take(futex_word& value) noexcept {
 // 0, or an errno.
 int take(futex_word& value, const limit& until) {
   act_on_requests();
+  if (try_take(value))
+    return 0;
   for (;;) {
-    if (try_take(value))
-      return 0;
     if (const int error = until.error())
       return error;
     const int result = wait_unless_asked(
         value, 0, {.until = until.until, .clock = until.clock, .kind = door::wait_kind::semaphore});
+    if (try_take(value)) {
+      act_after_wait();
+      return 0;
+    }
     if (result == ECANCELED && act_on_requests())
       return EINTR;
     if (result == EINTR || result == ETIMEDOUT || result == ENOMEM)
@@ -62,25 +66,25 @@ using namespace weft::pthreads;
 extern "C" {
 
 WEFT_API int sem_post(sem_t* s) noexcept {
-  return is_shared(*s) ? libc.sem_post(s) : post(value_of(*s));
+  return is_libcs(*s) ? libc.sem_post(s) : post(value_of(*s));
 }
 
 WEFT_API int sem_wait(sem_t* s) {
-  return is_shared(*s) ? libc.sem_wait(s) : told(take(value_of(*s), {}));
+  return is_libcs(*s) ? libc.sem_wait(s) : told(take(value_of(*s), {}));
 }
 
 WEFT_API int sem_trywait(sem_t* s) noexcept {
-  if (is_shared(*s))
+  if (is_libcs(*s))
     return libc.sem_trywait(s);
   return told(try_take(value_of(*s)) ? 0 : EAGAIN);
 }
 
 WEFT_API int sem_timedwait(sem_t* s, const timespec* until) {
-  return is_shared(*s) ? libc.sem_timedwait(s, until) : told(take(value_of(*s), {until, CLOCK_REALTIME}));
+  return is_libcs(*s) ? libc.sem_timedwait(s, until) : told(take(value_of(*s), {until, CLOCK_REALTIME}));
 }
 
 WEFT_API int sem_clockwait(sem_t* s, clockid_t clock, const timespec* until) {
-  if (is_shared(*s))
+  if (is_libcs(*s))
     return libc.sem_clockwait(s, clock, until);
   const limit l{until, clock};
   return told(l.is_clock() ? take(value_of(*s), l) : EINVAL);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // syscall(SYS_futex, ...) of libraries that wait so (libstdc++, glib, TBB, the JVM): private words wait here.
-// And ids of threads. All else is the kernel's; what closes descriptors is seen.
+// And ids of threads, and what is a kernel thread's own (kernel_calls.hpp). All else is the kernel's; what
+// closes descriptors is seen.
+#include "front/pthreads/kernel_calls.hpp"
 #include "front/pthreads/known_descriptors.hpp"
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/thread.hpp"
@@ -148,5 +150,9 @@ extern "C" WEFT_API long syscall(long number, ...) noexcept {
   if (const long id = has_process ? a[1] : a[0];
       (has_process || number == SYS_tkill) && is_our_id(static_cast<pid_t>(id)))
     return kill_by_id(static_cast<pid_t>(id), static_cast<int>(has_process ? a[2] : a[1]));
+  if (self != nullptr) {
+    if (const std::optional<long> result = before_kernel_call(number, a))
+      return *result;
+  }
   return libc.syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

@@ -5,15 +5,20 @@
 
 #include "front/pthreads/descriptor_wait.hpp"
 #include "front/pthreads/engine.hpp"
+#include "front/pthreads/kernel_attributes.hpp"
 #include "front/pthreads/leaving_library.hpp"
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/libc_cancellation.hpp"
+#include "front/pthreads/native_threads.hpp"
 #include "front/pthreads/process_signals.hpp"
 #include "front/pthreads/processes.hpp"
+#include "front/pthreads/promotion.hpp"
 #include "front/pthreads/requests.hpp"
 #include "front/pthreads/signal_queue.hpp"
+#include "front/pthreads/takeover.hpp"
 #include "front/pthreads/thread_ids.hpp"
 #include "weft/door/own_thread.hpp"
+#include "weft/door/preemptible.hpp"
 #include "weft/door/process.hpp"
 #include "weft/door/section.hpp"
 #include "weft/preemption.hpp"
@@ -88,17 +93,16 @@ void live(void* as_thread) {
     door::futex_wake(&alive(), door::all_futex_waiters);
 }
 
-void discard(void* as_thread) {
-  forget_id(*static_cast<thread*>(as_thread));
-  drop_queue(*static_cast<thread*>(as_thread));
-  door::destroy(static_cast<thread*>(as_thread));
-}
-
 // In the runtime.
 void free_thread(thread& t) noexcept {
   forget_id(t);
   drop_queue(t);
+  give_kernel_thread_back(t);
   door::destroy(&t);
+}
+
+void discard(void* as_thread) {
+  free_thread(*static_cast<thread*>(as_thread));
 }
 
 // --- attributes ---
@@ -109,15 +113,12 @@ struct wishes {
   bool has_mask = false;
   sigset_t mask{};
   bool needs_kernel_thread = false; // a stack of the user's, CPUs, real time
+  cpu_set_t cpus{};                 // what it inherits of them, of a creator that is a kernel thread
 };
 
 bool has_own_cpus(const pthread_attr_t& a) noexcept {
-  cpu_set_t asked, now;
-  if (::pthread_attr_getaffinity_np(&a, sizeof asked, &asked) != 0)
-    return false;
-  if (CPU_COUNT(&asked) == CPU_SETSIZE) // what libc says where nothing was asked
-    return false;
-  return ::sched_getaffinity(0, sizeof now, &now) != 0 || !CPU_EQUAL(&asked, &now);
+  cpu_set_t asked;
+  return ::pthread_attr_getaffinity_np(&a, sizeof asked, &asked) == 0 && !are_all_of_process(asked);
 }
 
 bool is_real_time(int policy) noexcept {
@@ -148,9 +149,13 @@ wishes wishes_of(const pthread_attr_t& a) noexcept {
   return w;
 }
 
-// Who is a kernel thread may have a policy of real time to pass on.
-bool passes_real_time_on(int inherits) noexcept {
-  return inherits == PTHREAD_INHERIT_SCHED && self == nullptr && is_real_time(libc.sched_getscheduler(0));
+// Who has a kernel thread for itself may have a policy of real time, or certain CPUs, to pass on.
+void inherit_from_kernel_thread(wishes& w, int inherits) noexcept {
+  if (self != nullptr && !self->is_on_kernel_thread)
+    return;
+  const bool has_cpus = libc.sched_getaffinity(0, sizeof w.cpus, &w.cpus) == 0;
+  w.needs_kernel_thread = w.needs_kernel_thread || (has_cpus && !are_all_of_process(w.cpus)) ||
+                          (inherits == PTHREAD_INHERIT_SCHED && is_real_time(libc.sched_getscheduler(0)));
 }
 
 // Of whom nothing is said: asked for once, and again when the program has changed it. *Ordering*: the three
@@ -194,7 +199,7 @@ wishes wishes_of(const pthread_attr_t* a) noexcept {
   wishes w = a != nullptr ? wishes_of(*a) : usual_now();
   if (a != nullptr)
     ::pthread_attr_getinheritsched(a, &inherits);
-  w.needs_kernel_thread = w.needs_kernel_thread || passes_real_time_on(inherits);
+  inherit_from_kernel_thread(w, inherits);
   return w;
 }
 
@@ -203,14 +208,6 @@ std::uint64_t blocked_here() noexcept {
   if (self != nullptr)
     return self->blocked_signals.load_relaxed(); // relaxed: its own
   return libc.pthread_sigmask(SIG_SETMASK, nullptr, &mask) == 0 ? mask.__val[0] : 0;
-}
-
-// Of a kernel thread if `creator` is null.
-void inherit_cpus(thread& t, const thread* creator) noexcept {
-  if (creator != nullptr)
-    t.cpus = creator->cpus;
-  else if (::sched_getaffinity(0, sizeof t.cpus, &t.cpus) != 0)
-    CPU_ZERO(&t.cpus);
 }
 
 // In the runtime.
@@ -251,7 +248,7 @@ int create(pthread_t* handle, const wishes& w, void* (*function)(void*), void* a
     weft::pool& own_pool = creator != nullptr ? door::pool_here(any_pool) : any_pool;
     t = &make_thread(w, function, argument);
     t->blocked_signals.store_relaxed(blocked); // relaxed: nobody knows it yet
-    inherit_cpus(*t, creator);
+    t->cpus = creator != nullptr ? creator->cpus : w.cpus;
     *handle = t->handle();
     alive().fetch_add_relaxed(1);     // relaxed: the creator lives meanwhile
     start(*t, own_pool, e.workers()); // SWITCH: may resume on another worker
@@ -313,6 +310,7 @@ int join_until(thread& t, void** result, clockid_t clock, const std::timespec* u
     found = t.result;
     free_thread(t);
   }
+  end_unused_kernel_threads();
   if (result != nullptr)
     *result = found;
   return 0;
@@ -346,13 +344,18 @@ std::uint32_t own_number() noexcept {
 }
 
 int exported::create(pthread_t* handle, const pthread_attr_t* attributes, void* (*function)(void*),
-                     void* argument) noexcept {
+                     void* argument, const void* code) noexcept {
   if (!takes_threads_over())
     return libc.pthread_create(handle, attributes, function, argument);
+  const auto create_kernel_thread = [=] { return create_native(handle, attributes, function, argument); };
+  if (is_native(code, argument))
+    return with_own_mask(create_kernel_thread);
   const wishes w = wishes_of(attributes);
   if (w.needs_kernel_thread)
-    return libc.pthread_create(handle, attributes, function, argument);
-  return create(handle, w, function, argument);
+    return with_own_mask(create_kernel_thread);
+  const int error = create(handle, w, function, argument);
+  return error == EAGAIN && door::variables_need_kernel_threads() ? with_own_mask(create_kernel_thread)
+                                                                  : error;
 }
 
 int exported::join(pthread_t handle, void** result) {
@@ -394,7 +397,7 @@ extern "C" {
 
 WEFT_API int pthread_create(pthread_t* handle, const pthread_attr_t* attributes, void* (*function)(void*),
                             void* argument) noexcept {
-  return exported::create(handle, attributes, function, argument);
+  return exported::create(handle, attributes, function, argument, reinterpret_cast<const void*>(function));
 }
 
 WEFT_API int pthread_setattr_default_np(const pthread_attr_t* a) noexcept {

@@ -22,6 +22,7 @@ namespace weft::pthreads {
 enum class kind : std::uint32_t { gone = 0, thread = 0x70746872, signal = 0x70746873 };
 
 class queued_signal;
+class own_kernel_thread;
 
 /// *Ownership*: made by its creator; its own thread writes `result` before `done`; freed by who joins it, or
 /// at the end of one that is detached. *Ordering*: (T1) `done` is set with release after the result, and read
@@ -90,12 +91,17 @@ class thread : public door::object<kind> {
   door::atomic<pid_t> id{0}; // 0: nobody has asked for it
   thread* next_of_ids = nullptr;
   bool has_listed_id = false;
-  int niceness = 0;                    // told, not obeyed
   futex_word* clears_at_end = nullptr; // set_tid_address(2)
 
   // While the kernel thread has its mask, which it stays on meanwhile (processes.cpp).
   std::optional<no_preemption> held_for_mask;
   sigset_t mask_of_kernel_thread; // while there is `held_for_mask`
+
+  // --- promotion (promotion.cpp) ---
+  door::atomic<own_kernel_thread*> kernel_thread{
+      nullptr};                     // for it alone, from when somebody has asked for it
+  bool is_on_kernel_thread = false; // its own
+  bool has_own_descriptors = false; // by unshare(2): what is known of the process' is not its
 
   // --- attributes ---
   std::size_t stack_bytes = 0, guard_bytes = 0;

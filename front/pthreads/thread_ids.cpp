@@ -2,6 +2,7 @@
 #include "front/pthreads/thread_ids.hpp"
 
 #include "front/pthreads/exported.hpp"
+#include "front/pthreads/kernel_attributes.hpp"
 #include "front/pthreads/libc.hpp"
 #include "weft/door/section.hpp"
 
@@ -45,22 +46,6 @@ bool means_ours(pid_t id) noexcept {
 }
 thread* meant(pid_t id) noexcept {
   return id == 0 ? self : thread_of_id(id);
-}
-
-int take_policy(int policy, const sched_param* how) noexcept {
-  if (how == nullptr)
-    return EINVAL;
-  switch (policy) {
-  case SCHED_OTHER:
-  case SCHED_BATCH:
-  case SCHED_IDLE:
-    return how->sched_priority == 0 ? 0 : EINVAL;
-  case SCHED_FIFO:
-  case SCHED_RR:
-    return EPERM;
-  default:
-    return EINVAL;
-  }
 }
 
 } // namespace
@@ -132,7 +117,7 @@ int kill_by_id(pid_t id, int number) noexcept {
 
 using namespace weft::pthreads;
 
-// What is set is told again, and not obeyed: a thread has no CPU of its own. Contexts of all: as libc's.
+// Contexts of all: as libc's.
 extern "C" {
 
 WEFT_API pid_t gettid() noexcept {
@@ -160,27 +145,31 @@ WEFT_API int sched_getaffinity(pid_t id, std::size_t bytes, cpu_set_t* cpus) noe
 WEFT_API int sched_setscheduler(pid_t id, int policy, const sched_param* how) noexcept {
   if (!means_ours(id))
     return libc.sched_setscheduler(id, policy, how);
-  return told(meant(id) != nullptr ? take_policy(policy & ~SCHED_RESET_ON_FORK, how) : ESRCH);
+  thread* const t = meant(id);
+  return told(t != nullptr ? set_policy(*t, policy, how) : ESRCH);
 }
 
 WEFT_API int sched_getscheduler(pid_t id) noexcept {
   if (!means_ours(id))
     return libc.sched_getscheduler(id);
-  return meant(id) != nullptr ? SCHED_OTHER : told(ESRCH);
+  const thread* const t = meant(id);
+  return t != nullptr ? policy_of(*t) : told(ESRCH);
 }
 
 WEFT_API int sched_setparam(pid_t id, const sched_param* how) noexcept {
   if (!means_ours(id))
     return libc.sched_setparam(id, how);
-  return told(meant(id) != nullptr ? take_policy(SCHED_OTHER, how) : ESRCH);
+  thread* const t = meant(id);
+  return told(t != nullptr ? set_policy(*t, policy_of(*t), how) : ESRCH);
 }
 
 WEFT_API int sched_getparam(pid_t id, sched_param* how) noexcept {
   if (!means_ours(id))
     return libc.sched_getparam(id, how);
-  if (how == nullptr || meant(id) == nullptr)
+  const thread* const t = meant(id);
+  if (how == nullptr || t == nullptr)
     return told(how == nullptr ? EINVAL : ESRCH);
-  how->sched_priority = 0;
+  *how = parameters_of(*t);
   return 0;
 }
 
@@ -189,10 +178,7 @@ WEFT_API int setpriority(__priority_which_t which, id_t id, int value) noexcept 
   if (which != PRIO_PROCESS || !means_ours(as_id))
     return libc.setpriority(which, id, value);
   thread* const t = meant(as_id);
-  if (t == nullptr)
-    return told(ESRCH);
-  t->niceness = std::clamp(value, PRIO_MIN, PRIO_MAX - 1);
-  return 0;
+  return told(t != nullptr ? set_niceness(*t, value) : ESRCH);
 }
 
 WEFT_API int getpriority(__priority_which_t which, id_t id) noexcept {
@@ -200,7 +186,15 @@ WEFT_API int getpriority(__priority_which_t which, id_t id) noexcept {
   if (which != PRIO_PROCESS || !means_ours(as_id))
     return libc.getpriority(which, id);
   const thread* const t = meant(as_id);
-  return t != nullptr ? t->niceness : told(ESRCH);
+  return t != nullptr ? niceness_of(*t) : told(ESRCH);
+}
+
+// Of the process, says POSIX; of the calling kernel thread, say Linux and its C library.
+WEFT_API int nice(int more) noexcept {
+  if (self == nullptr)
+    return libc.nice(more);
+  const int error = set_niceness(*self, std::clamp(niceness_of(*self) + more, PRIO_MIN, PRIO_MAX - 1));
+  return error == 0 ? niceness_of(*self) : told(error == EACCES ? EPERM : error);
 }
 
 } // extern "C"

@@ -49,6 +49,19 @@ static inline void sleep_ms(long ms) {
   while (nanosleep(&t, &t) != 0 && errno == EINTR) {
   }
 }
+/* Of those that the caller may use. */
+static inline cpu_set_t first_cpu(void) {
+  cpu_set_t all, one;
+  CHECK(sched_getaffinity(0, sizeof all, &all) == 0);
+  CPU_ZERO(&one);
+  for (int i = 0; i < CPU_SETSIZE; ++i) {
+    if (CPU_ISSET(i, &all)) {
+      CPU_SET(i, &one);
+      break;
+    }
+  }
+  return one;
+}
 static inline pthread_t begin(void* (*function)(void*), void* argument) {
   pthread_t t;
   CHECK_ERROR(0, pthread_create(&t, NULL, function, argument));

@@ -106,6 +106,7 @@ struct settings {
   bool pthreads = false;
   bool explain = false;
   bool quiet = false;
+  bool alone = false;
   unsigned workers = 0; // 0: as the environment says
 };
 
@@ -140,6 +141,8 @@ void set(const plan& how, const settings& s) {
     ::setenv("LD_LIBRARY_PATH", how.search_path.c_str(), 1);
   if (!how.preload.empty())
     ::setenv("LD_PRELOAD", before(how.preload, variable("LD_PRELOAD")).c_str(), 1);
+  if (s.alone)
+    ::setenv("WEFT_PTHREADS_CHILDREN", "off", 1);
   if (s.workers != 0)
     ::setenv("WEFT_WORKERS", std::to_string(s.workers).c_str(), 1);
 }
@@ -187,6 +190,9 @@ void add_run_command(CLI::App& app) {
   command->add_flag("--pthreads", s->pthreads, "take over Pthreads; with --openmp both");
   command->add_flag("--explain", s->explain, "say what would be taken over and what set, and run nothing");
   command->add_flag("-q,--quiet", s->quiet, "do not say what was taken over");
+  command->add_flag("--alone", s->alone,
+                    "take the threads of this program over, and not those of the programs that it starts "
+                    "(WEFT_PTHREADS_CHILDREN=off)");
   command->add_option("--workers", s->workers, "how many workers (WEFT_WORKERS)")
       ->check(CLI::Range(1U, 4096U));
   command->prefix_command();

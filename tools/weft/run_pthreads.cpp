@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 #include <set>
+#include <utility>
 
 #include "tools/weft/elf_names.hpp"
 #include "tools/weft/run_door.hpp"
@@ -36,7 +37,21 @@ struct uses {
   std::set<std::string> taken, left; // functions for threads: ours, and libc's
   std::vector<std::string> clones;   // files that ask for clone()
   std::vector<std::string> futexes;  // that call futex(2) in their own code
+  std::string sanitizer;             // what one of them was compiled with; empty: nothing of that kind
 };
+
+// Its runtime has functions for threads of its own.
+std::string sanitizer_of(const elf_names& file) {
+  constexpr std::array runtimes{
+      std::pair{"__tsan_init", "ThreadSanitizer"}, std::pair{"__asan_init", "AddressSanitizer"},
+      std::pair{"__msan_init", "MemorySanitizer"}, std::pair{"__hwasan_init", "HWAddressSanitizer"},
+      std::pair{"__lsan_do_leak_check", "LeakSanitizer"}};
+  for (const auto& [function, name] : runtimes) {
+    if (file.asked.contains(function) || file.given.contains(function))
+      return name;
+  }
+  return {};
+}
 
 void add(const std::string& name, const elf_names& file, const std::set<std::string>& ours, uses& to) {
   for (const std::string& asked : file.asked) {
@@ -49,6 +64,8 @@ void add(const std::string& name, const elf_names& file, const std::set<std::str
     to.clones.push_back(name);
   if (file.futex_calls != 0)
     to.futexes.push_back(name);
+  if (to.sanitizer.empty())
+    to.sanitizer = sanitizer_of(file);
 }
 
 uses uses_of(const program_file& p, const libraries& found, const fs::path& library) {
@@ -56,7 +73,7 @@ uses uses_of(const program_file& p, const libraries& found, const fs::path& libr
   const auto program = names_of(p.path);
   if (!ours || !program)
     return {};
-  uses all{.known = true, .taken = {}, .left = {}, .clones = {}, .futexes = {}};
+  uses all{.known = true, .taken = {}, .left = {}, .clones = {}, .futexes = {}, .sanitizer = {}};
   add(p.path.filename(), *program, ours->given, all);
   for (const auto& [name, file] : found.value_or(std::vector<loaded_library>{})) {
     const auto names = is_libc(name) ? std::nullopt : names_of(file);
@@ -78,6 +95,9 @@ fs::path find_pthreads() {
 
 takeover take_pthreads_over(const program_file& p, const libraries& found, const fs::path& library) {
   const uses u = uses_of(p, found, library);
+  if (!u.sanitizer.empty())
+    refuse_to_run(cannot_run, name_of(p) + " was compiled with " + u.sanitizer +
+                                  ", which has functions for threads of its own: run it as it is");
   if (u.taken.contains("pthread_create") || u.taken.contains("thrd_create"))
     return {library, std::to_string(u.taken.size()) + " functions, by preload"};
   return {library, u.known ? name_of(p) + " and its libraries create no threads: preloaded, for what is "

@@ -119,9 +119,18 @@ class WEFT_API user_mode {
     if (still == 0 && pending_.load_relaxed() != 0) [[unlikely]]
       heed_remembered();
   }
-  // It ends the process: neither is it preempted from now on, nor does it let its worker go in the kernel.
-  // Contexts: as hold().
+  // It ends the process: neither is it preempted from now on, nor does it let its worker go in the kernel,
+  // nor is it interrupted. Contexts: as hold().
   void hold_for_good() noexcept { held_.store_relaxed(held_.load_relaxed() | for_good); }
+  // The same, but that it is interrupted: its worker, and the kernel thread that this is on, are for it
+  // alone. Contexts: this thread, in the runtime.
+  void keep_worker() noexcept {
+    held_.store_relaxed(held_.load_relaxed() | keeps);
+    keeps_away_from_homes_ = false;
+  }
+  [[nodiscard]] bool keeps_worker() const noexcept {
+    return (held_.load_relaxed() & (for_good | keeps)) != 0;
+  }
   [[nodiscard]] bool is_held_for_good() const noexcept { return (held_.load_relaxed() & for_good) != 0; }
   // Whether the variables in use are those that the thread has in user mode: for assertions. Contexts: in
   // user mode of this thread, and not entering the runtime. SIGNAL-SAFE.
@@ -133,7 +142,7 @@ class WEFT_API user_mode {
   static base::atomic<std::uint32_t>& live() noexcept;
 
  private:
-  static constexpr std::uint32_t for_good = 1U << 31;
+  static constexpr std::uint32_t for_good = 1U << 31, keeps = 1U << 30;
   user_mode(descriptor& u, preemption kind) noexcept;
   // What is called in pools of the user's could be what the thread was interrupted in.
   static bool is_ours(const pool& p) noexcept;

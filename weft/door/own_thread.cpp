@@ -2,8 +2,10 @@
 #include "weft/door/own_thread.hpp"
 
 #include "weft/door/preemptible.hpp"
+#include "weft/door/request.hpp"
 #include "weft/door/section.hpp"
 #include "weft/door/stack.hpp"
+#include "weft/preempt/made_blocks.hpp"
 
 #include <new>
 
@@ -64,6 +66,27 @@ void name_own_thread(descriptor& u, const char* name) noexcept {
     unit::set_name(u, name);
   } catch (const std::bad_alloc&) {
   }
+}
+
+void prepare_to_settle(descriptor& u) {
+  const runtime_section in;
+  prepare_migration(u);
+}
+
+bool settle_in(weft::pool& pool) noexcept {
+  sched::user_mode& mode = sched::user_mode::behind(sched::here());
+  if (mode.is_held())
+    return false;
+  const runtime_section in;
+  bool replaced = false;
+  static_cast<void>(request_migration(*sched::here().current, pool, nullptr, nullptr, replaced));
+  sched::act_on_requests(); // SWITCH: resumes on that worker
+  mode.keep_worker();
+  return true;
+}
+
+bool variables_need_kernel_threads() noexcept {
+  return preempt::why_no_blocks_are_made() != nullptr;
 }
 
 bool has_own_variables(const descriptor& u) noexcept {

@@ -31,6 +31,15 @@ struct own_thread_form {
 /// *Contexts*: all but signal handlers; the caller keeps it from being freed. *Switches*: at its end, if a
 /// tick came. *Errors*: none; without memory for a first name it has none.
 WEFT_API void name_own_thread(descriptor& u, const char* name) noexcept;
+/// Before settle_in(), for a thread that lives: takes what memory that needs. *Contexts*: all but signal
+/// handlers; who keeps it from being freed. *Switches*: at its end, if a tick came. *Errors*: std::bad_alloc.
+WEFT_API void prepare_to_settle(descriptor& u);
+/// The calling thread, a preemptible one for which prepare_to_settle() was called, goes on on the worker of
+/// `pool`, which is the only one there and for it alone, and stays on that kernel thread to its end, in the
+/// kernel too: it is not preempted any more. False: it has asked not to be preempted (no_preemption), and is
+/// where it was. *Contexts*: thread, in user mode; a handler that an interruption has called. *Switches*:
+/// yes. *Errors*: none.
+[[nodiscard]] WEFT_API bool settle_in(weft::pool& pool) noexcept;
 /// Whether others may run on its variables: those of bound_tls that have any of their own. Once its function
 /// has begun. *Contexts*: all but signal handlers. *Switches*: never. *Errors*: none.
 [[nodiscard]] WEFT_API bool has_own_variables(const descriptor& u) noexcept;

@@ -3,6 +3,7 @@
 // launch(), and cooperative again before their end.
 #pragma once
 
+#include "weft/base/export.hpp"
 #include "weft/door/section.hpp"
 #include "weft/door/unit.hpp"
 #include "weft/preempt/preparation.hpp"
@@ -57,6 +58,11 @@ inline void interrupt(descriptor& u) noexcept {
   if (sched::user_mode* const m = sched::user_mode::of(u))
     m->interrupt();
 }
+
+/// Each thread of bound_tls takes a kernel thread for its variables, since this C library is not known well
+/// enough to make them; known once there is one. *Contexts*: all but signal handlers. *Switches*: never.
+/// *Errors*: none.
+[[nodiscard]] WEFT_API bool variables_need_kernel_threads() noexcept;
 
 /// Whether the caller, a preemptible thread, has left its worker to others in a wait in the kernel; it takes
 /// one again when it comes into the runtime. *Contexts*: thread. *Switches*: never. *Errors*: none.
