@@ -4,7 +4,6 @@
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/requests.hpp"
 #include "front/pthreads/signal_queue.hpp"
-#include "weft/door/process.hpp"
 #include "weft/door/section.hpp"
 #include "weft/door/signal_mask.hpp"
 #include "weft/preemption.hpp"
@@ -209,22 +208,31 @@ int high_descriptor() noexcept {
   return moved;
 }
 
+// Until something waits for the process, perhaps. False: it is no descriptor of this library's. Where none
+// can be had (a filter of system calls, or the program has as many as it may) it looks after a while.
+bool wait_for_any(int descriptor) noexcept {
+  constexpr timespec a_while{0, 2'000'000};
+  if (descriptor < 0) {
+    libc.syscall(SYS_nanosleep, reinterpret_cast<long>(&a_while), 0, 0, 0, 0, 0);
+    return true;
+  }
+  pollfd p{descriptor, POLLIN, 0};
+  return ::syscall(SYS_poll, &p, 1, -1) > 0 && (p.revents & POLLNVAL) == 0;
+}
+
 // A program may close all descriptors, or put another one in its place: then there is a new one.
-void* receive(void*) noexcept {
+[[noreturn]] void* receive(void*) noexcept {
   libc.pthread_setname_np(libc.pthread_self(), "weft-signals");
   for (;;) {
     const int descriptor = told_by.load_acquire(); // pairs with the release of who made it
-    pollfd p{descriptor, POLLIN, 0};
-    const bool is_told = ::syscall(SYS_poll, &p, 1, -1) > 0 && (p.revents & POLLNVAL) == 0;
+    const bool is_told = wait_for_any(descriptor);
     receiver_hands_over.store_relaxed(true);
     door::full_fence(); // (P3)
     const auto [nobodys, has_mains] = hand_over_all();
     receiver_hands_over.store_release(false); // (P3)
-    if (!is_told || tell_of(descriptor, handed_signals() & ~left_out.load_relaxed()) < 0) {
+    if (!is_told || descriptor < 0 || tell_of(descriptor, handed_signals() & ~left_out.load_relaxed()) < 0) {
       left_out.store_relaxed(0);
       told_by.store_release(high_descriptor());
-      if (told_by.load_relaxed() < 0)
-        return nullptr; // no descriptor is to be had
       continue;
     }
     if (nobodys != 0 && !leave_out(descriptor, nobodys)) {
@@ -268,12 +276,6 @@ handed_signals_blocked::~handed_signals_blocked() {
 
 void hand_signals_over() noexcept {
   told_by.store_release(high_descriptor());
-  if (told_by.load_relaxed() < 0) {
-    door::warn("pthreads: what waits for the process cannot be told (signalfd: error %d): main alone handles "
-               "signals for the process",
-               errno);
-    return;
-  }
   sigset_t all, before;
   ::sigfillset(&all);
   libc.pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -283,8 +285,9 @@ void hand_signals_over() noexcept {
   if (::pthread_attr_init(&a) == 0) {
     ::pthread_attr_setstacksize(&a, stack_bytes);
     ::pthread_attr_setdetachstate(&a, PTHREAD_CREATE_DETACHED);
-    if (libc.pthread_create(&made, &a, &receive, nullptr) != 0)
-      libc.close(told_by.exchange_acq_rel(-1));
+    const bool is_made = libc.pthread_create(&made, &a, &receive, nullptr) == 0;
+    if (const int unused = is_made ? -1 : told_by.exchange_acq_rel(-1); unused >= 0)
+      libc.close(unused);
     ::pthread_attr_destroy(&a);
   }
   libc.pthread_sigmask(SIG_SETMASK, &before, nullptr);
