@@ -5,6 +5,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -418,6 +421,40 @@ static void names(void) {
   CHECK(prctl(PR_GET_NAME, name) == 0 && strncmp("pthreads_promot", name, 15) == 0);
 }
 
+/* No kernel thread is to be had: it stays what it was. */
+static int forbid_threads(void) {
+  struct sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAGAIN),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const struct sock_fprog filter = {sizeof code / sizeof *code, code};
+  return raw(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0) == 0 &&
+         raw(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, (long)&filter) == 0;
+}
+static void* asks_in_vain(void* unused) {
+  const cpu_set_t one = first_cpu(), before = kernel_cpus();
+  CHECK(sem_post(&here) == 0 && sem_wait(&go) == 0);
+  for (int i = 0; i < 3; ++i) {
+    const int error = pthread_setaffinity_np(pthread_self(), sizeof one, &one);
+    const cpu_set_t now = kernel_cpus();
+    CHECK(error == 0 ? CPU_EQUAL(&now, &one) : error == EAGAIN && CPU_EQUAL(&now, &before));
+    sleep_ms(1);
+  }
+  return unused;
+}
+static void refused(void) {
+  prepare();
+  const pthread_t t = begin(asks_in_vain, NULL);
+  CHECK(sem_wait(&here) == 0);
+  if (!forbid_threads())
+    fprintf(stderr, "no filter can be set here\n");
+  CHECK(sem_post(&go) == 0);
+  end(t);
+}
+
 int main(int count, char** words) {
   static const struct test_case cases[] = {{"binds", binds},
                                            {"binds_another", binds_another},
@@ -429,7 +466,8 @@ int main(int count, char** words) {
                                            {"masks", masks},
                                            {"come_and_go", come_and_go},
                                            {"processes", processes},
-                                           {"names", names}};
+                                           {"names", names},
+                                           {"refused", refused}};
   (void)count;
   return RUN_CASE(cases, words);
 }
