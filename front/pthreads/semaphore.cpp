@@ -32,7 +32,8 @@ int take(futex_word& value, const limit& until) {
       act_after_wait();
       return 0;
     }
-    if (result == ECANCELED && act_on_requests())
+    // As futex(2): one with a limit of time is not restarted.
+    if (result == ECANCELED && act_on_requests() && (until.until != nullptr || self->handler_ends_calls))
       return EINTR;
     if (result == EINTR || result == ETIMEDOUT || result == ENOMEM)
       return result;

@@ -479,6 +479,35 @@ static void stop_the_world(void) {
     end(all[i]);
 }
 
+/* SA_RESTART: a wait for a semaphore goes on, but for one that has a limit. */
+static sem_t for_restart, asked;
+static void ignore_it(int number) {
+  (void)number;
+}
+static void* waits_on(void* unused) {
+  CHECK(sem_post(&asked) == 0);
+  CHECK(sem_wait(&for_restart) == 0);
+  const struct timespec late = in_ms(CLOCK_REALTIME, 100000);
+  CHECK(sem_post(&asked) == 0);
+  CHECK(sem_timedwait(&for_restart, &late) == -1 && errno == EINTR);
+  return unused;
+}
+static void restarts(void) {
+  const struct sigaction a = {.sa_handler = ignore_it, .sa_flags = SA_RESTART};
+  CHECK(sigaction(SIGUSR1, &a, NULL) == 0);
+  CHECK(sem_init(&for_restart, 0, 0) == 0 && sem_init(&asked, 0, 0) == 0);
+  const pthread_t t = begin(waits_on, NULL);
+  CHECK(sem_wait(&asked) == 0);
+  sleep_ms(5); /* it waits */
+  CHECK_ERROR(0, pthread_kill(t, SIGUSR1));
+  sleep_ms(5);
+  CHECK(sem_post(&for_restart) == 0);
+  CHECK(sem_wait(&asked) == 0);
+  sleep_ms(5);
+  CHECK_ERROR(0, pthread_kill(t, SIGUSR1));
+  end(t);
+}
+
 int main(int count, char** words) {
   (void)count;
   static const struct test_case cases[] = {{"while_it_computes", while_it_computes},
@@ -494,6 +523,7 @@ int main(int count, char** words) {
                                            {"to_one_thread", to_one_thread},
                                            {"waited_for", waited_for},
                                            {"masks", masks},
-                                           {"c11", c11}};
+                                           {"c11", c11},
+                                           {"restarts", restarts}};
   return RUN_CASE(cases, words);
 }
