@@ -113,7 +113,6 @@ struct wishes {
   bool has_mask = false;
   sigset_t mask{};
   bool needs_kernel_thread = false; // a stack of the user's, CPUs, real time
-  cpu_set_t cpus{};                 // what it inherits of them, of a creator that is a kernel thread
 };
 
 bool has_own_cpus(const pthread_attr_t& a) noexcept {
@@ -149,13 +148,17 @@ wishes wishes_of(const pthread_attr_t& a) noexcept {
   return w;
 }
 
-// Who has a kernel thread for itself may have a policy of real time, or certain CPUs, to pass on.
-void inherit_from_kernel_thread(wishes& w, int inherits) noexcept {
+// Who has a kernel thread for itself may have a policy of real time, or certain CPUs, to pass on; `cpus` are
+// written for such a creator.
+void inherit_from_kernel_thread(wishes& w, int inherits, cpu_set_t& cpus) noexcept {
   if (self != nullptr && !self->is_on_kernel_thread)
     return;
-  const bool has_cpus = libc.sched_getaffinity(0, sizeof w.cpus, &w.cpus) == 0;
-  w.needs_kernel_thread = w.needs_kernel_thread || (has_cpus && !are_all_of_process(w.cpus)) ||
-                          (inherits == PTHREAD_INHERIT_SCHED && is_real_time(libc.sched_getscheduler(0)));
+  if (libc.sched_getaffinity(0, sizeof cpus, &cpus) != 0)
+    CPU_ZERO(&cpus);
+  else if (!are_all_of_process(cpus))
+    w.needs_kernel_thread = true;
+  if (inherits == PTHREAD_INHERIT_SCHED && is_real_time(libc.sched_getscheduler(0)))
+    w.needs_kernel_thread = true;
 }
 
 // Of whom nothing is said: asked for once, and again when the program has changed it. *Ordering*: the three
@@ -194,12 +197,12 @@ wishes usual_now() noexcept {
   return w;
 }
 
-wishes wishes_of(const pthread_attr_t* a) noexcept {
+wishes wishes_of(const pthread_attr_t* a, cpu_set_t& cpus) noexcept {
   int inherits = PTHREAD_INHERIT_SCHED;
   wishes w = a != nullptr ? wishes_of(*a) : usual_now();
   if (a != nullptr)
     ::pthread_attr_getinheritsched(a, &inherits);
-  inherit_from_kernel_thread(w, inherits);
+  inherit_from_kernel_thread(w, inherits, cpus);
   return w;
 }
 
@@ -235,7 +238,9 @@ void start(thread& t, weft::pool& own_pool, unsigned workers) {
 }
 
 // The handle stands where the program wants it before the thread runs.
-int create(pthread_t* handle, const wishes& w, void* (*function)(void*), void* argument) {
+// `cpus`: a kernel thread's that creates it.
+int create(pthread_t* handle, const wishes& w, const cpu_set_t& cpus, void* (*function)(void*),
+           void* argument) {
   const errno_kept as_it_was;
   const thread* const creator = self;
   thread* t = nullptr;
@@ -248,7 +253,7 @@ int create(pthread_t* handle, const wishes& w, void* (*function)(void*), void* a
     weft::pool& own_pool = creator != nullptr ? door::pool_here(any_pool) : any_pool;
     t = &make_thread(w, function, argument);
     t->blocked_signals.store_relaxed(blocked); // relaxed: nobody knows it yet
-    t->cpus = creator != nullptr ? creator->cpus : w.cpus;
+    t->cpus = creator != nullptr ? creator->cpus : cpus;
     *handle = t->handle();
     alive().fetch_add_relaxed(1);     // relaxed: the creator lives meanwhile
     start(*t, own_pool, e.workers()); // SWITCH: may resume on another worker
@@ -350,10 +355,11 @@ int exported::create(pthread_t* handle, const pthread_attr_t* attributes, void* 
   const auto create_kernel_thread = [=] { return create_native(handle, attributes, function, argument); };
   if (is_native(code, argument))
     return with_own_mask(create_kernel_thread);
-  const wishes w = wishes_of(attributes);
+  cpu_set_t cpus;
+  const wishes w = wishes_of(attributes, cpus);
   if (w.needs_kernel_thread)
     return with_own_mask(create_kernel_thread);
-  const int error = create(handle, w, function, argument);
+  const int error = create(handle, w, cpus, function, argument);
   return error == EAGAIN && door::variables_need_kernel_threads() ? with_own_mask(create_kernel_thread)
                                                                   : error;
 }
