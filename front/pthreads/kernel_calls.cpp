@@ -6,6 +6,7 @@
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/promotion.hpp"
 #include "front/pthreads/thread_ids.hpp"
+#include "weft/door/section.hpp"
 
 #include <algorithm>
 #include <array>
@@ -146,9 +147,10 @@ WEFT_API int prctl(int option, ...) noexcept {
   for (unsigned long& x : a)
     x = __builtin_va_arg(given, unsigned long);
   __builtin_va_end(given);
-  if (self != nullptr && option == PR_SET_NAME)
+  const bool has_own_name = self != nullptr && weft::door::is_in_program(); // a handler may ask amid the runtime
+  if (has_own_name && option == PR_SET_NAME)
     return name_self(reinterpret_cast<const char*>(a[0]));
-  if (self != nullptr && option == PR_GET_NAME)
+  if (has_own_name && option == PR_GET_NAME)
     return exported::get_name(self->handle(), reinterpret_cast<char*>(a[0]), sizeof thread::name);
   const auto call = [&] { return libc.prctl(option, a[0], a[1], a[2], a[3]); };
   return has(own_options, option) ? on_own_kernel_thread(call) : call();

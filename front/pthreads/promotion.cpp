@@ -21,16 +21,19 @@ namespace {
 // One promotion at a time. A lock of libc's: who waits for it lets its worker go.
 constinit std::mutex promoting;
 
-// *Ownership*: `lock`, whose holder is in the runtime.
+// *Ownership*: changed under `lock`, whose holder is in the runtime.
 struct {
   door::spin_lock lock;
-  own_kernel_thread* first = nullptr;
+  door::atomic<own_kernel_thread*> first{nullptr};
 } constinit unused;
 
+// Most programs have none, and each join looks. RACY: who misses one leaves it to the next.
 own_kernel_thread* take_unused() noexcept {
+  if (unused.first.load_relaxed() == nullptr) [[likely]]
+    return nullptr;
   const door::runtime_section in;
   const std::scoped_lock held(unused.lock);
-  return std::exchange(unused.first, nullptr);
+  return unused.first.exchange_relaxed(nullptr); // relaxed: under the lock, here and below
 }
 
 // A worker's kernel thread begins with the mask of its creator, as others of the runtime's do.
@@ -106,10 +109,10 @@ void give_kernel_thread_back(thread& t) noexcept {
     return;
   t.kernel_thread.store_relaxed(nullptr); // relaxed: nobody has the thread any more
   const std::scoped_lock held(unused.lock);
-  was->next = std::exchange(unused.first, was);
+  was->next = unused.first.load_relaxed();
+  unused.first.store_relaxed(was);
 }
 
-// A RACY look first: most programs have none.
 void end_unused_kernel_threads() noexcept {
   for (own_kernel_thread* each = take_unused(); each != nullptr;)
     delete std::exchange(each, each->next);
@@ -118,7 +121,7 @@ void end_unused_kernel_threads() noexcept {
 void forget_unused_kernel_threads() noexcept {
   ::new (static_cast<void*>(&promoting)) std::mutex;
   ::new (static_cast<void*>(&unused.lock)) door::spin_lock;
-  unused.first = nullptr;
+  unused.first.store_relaxed(nullptr);
 }
 
 } // namespace weft::pthreads
