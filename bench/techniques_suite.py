@@ -68,7 +68,7 @@ def _fmm(workers):
         "name": f"fmm-{workers}", "workload": "fmm", "title": f"FMM, {workers} workers",
         "peers": PEERS, "forms": (*TECHNIQUES, "ult", "serial"), "environment": {"*": _LARGE_STACKS},
         "sizes": {"n": 524_288, "rounds": 1, "repeats": 1, "workers": workers},
-        "quick": {"n": 20_000}, "once_above": 10,
+        "quick": {"n": 20_000}, "once_above": 30,
     }
 
 
