@@ -147,7 +147,8 @@ WEFT_API int prctl(int option, ...) noexcept {
   for (unsigned long& x : a)
     x = __builtin_va_arg(given, unsigned long);
   __builtin_va_end(given);
-  const bool has_own_name = self != nullptr && weft::door::is_in_program(); // a handler may ask amid the runtime
+  const bool has_own_name =
+      self != nullptr && weft::door::is_in_program(); // a handler may ask amid the runtime
   if (has_own_name && option == PR_SET_NAME)
     return name_self(reinterpret_cast<const char*>(a[0]));
   if (has_own_name && option == PR_GET_NAME)
