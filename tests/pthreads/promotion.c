@@ -281,8 +281,8 @@ static void* in_vain(void* unused) {
 }
 static void* for_ever(void* unused) {
   bind_self();
+  CHECK(sem_post(&here) == 0); /* in which nobody may be cancelled at any moment */
   CHECK_ERROR(0, pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL));
-  CHECK(sem_post(&here) == 0);
   while (atomic_load(&stop) == 0) {
   }
   return unused;

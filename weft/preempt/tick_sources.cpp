@@ -255,14 +255,21 @@ void refuse_once(int error) noexcept {
 
 } // namespace
 
-// The signal 0 is none: the system says whether it would send one.
+// The signal 0 is none: the system says whether it would send one. It is asked once; no static variable with
+// a guard, in which the runtime might wait.
 bool may_send_ticks() noexcept {
-  static const bool may = [] {
+  enum : std::uint32_t { unknown, may, may_not };
+  static constinit base::atomic<std::uint32_t> known{unknown};
+  std::uint32_t now = known.load_relaxed(); // relaxed: nothing comes with it, and all who ask get one answer
+  if (now == unknown) {
     siginfo_t info = {};
     info.si_code = SI_QUEUE;
-    return ::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), os::this_kernel_thread_id(), 0, &info) == 0;
-  }();
-  return may;
+    const bool sends =
+        ::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), os::this_kernel_thread_id(), 0, &info) == 0;
+    now = sends ? may : may_not;
+    known.store_relaxed(now);
+  }
+  return now == may;
 }
 
 void prepare_to_send() noexcept {
