@@ -44,7 +44,8 @@ int wait(pthread_barrier_t& b) noexcept {
   futex_word& inside = inside_of(b);
   if (inside.fetch_sub_release(1) == 1) // GONE: the barrier. (Y2) pairs with the acquire in destroy()
     door::futex_wake(&inside, door::all_futex_waiters);
-  act_after_wait();
+  if (!is_last)
+    act_after_wait();
   return is_last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
 }
 

@@ -6,6 +6,7 @@
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/promotion.hpp"
 #include "front/pthreads/thread_ids.hpp"
+#include "front/pthreads/told.hpp"
 #include "weft/door/section.hpp"
 
 #include <algorithm>
@@ -39,25 +40,20 @@ constexpr std::array own_options{PR_SET_PDEATHSIG,
 
 // By syscall(2): those with ids of users are the kernel thread's alone so, and not the process' as libc's
 // are.
-constexpr std::array own_calls{SYS_setns,     SYS_unshare,   SYS_capset,    SYS_seccomp,      SYS_setfsuid,
-                               SYS_setfsgid,  SYS_setuid,    SYS_setgid,    SYS_setreuid,     SYS_setregid,
-                               SYS_setresuid, SYS_setresgid, SYS_setgroups, SYS_set_mempolicy};
+constexpr std::array own_calls{SYS_setns,     SYS_capset,    SYS_seccomp,      SYS_setfsuid, SYS_setfsgid,
+                               SYS_setuid,    SYS_setgid,    SYS_setreuid,     SYS_setregid, SYS_setresuid,
+                               SYS_setresgid, SYS_setgroups, SYS_set_mempolicy};
 
 template <class List, class Value>
 bool has(const List& list, Value value) noexcept {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-int failed(int error) noexcept {
-  errno = error;
-  return -1;
-}
-
 // For the calling thread, which is promoted first if it is one of ours.
 template <class Call>
 int on_own_kernel_thread(Call call) noexcept {
-  const int error = self != nullptr ? get_kernel_thread() : 0; // SWITCH: may
-  return error != 0 ? failed(error) : call();
+  const int error = self != nullptr ? get_kernel_thread(*self) : 0; // SWITCH: may
+  return error != 0 ? told(error) : call();
 }
 
 int unshare_here(int what) noexcept {
@@ -79,7 +75,7 @@ int name_self(const char* name) noexcept {
 long call_for(pid_t id, long number, const long (&arguments)[6], std::size_t place) noexcept {
   thread* const t = id == 0 ? self : thread_of_id(id);
   if (t == nullptr)
-    return failed(ESRCH);
+    return told(ESRCH);
   struct call {
     long number;
     const long (&given)[6];
@@ -92,8 +88,7 @@ long call_for(pid_t id, long number, const long (&arguments)[6], std::size_t pla
     a[c.place] = kernel_id;
     return libc.syscall(c.number, a[0], a[1], a[2], a[3], a[4], a[5]) == 0 ? 0 : errno;
   };
-  const int error = change_kernel_thread(*t, make, &wanted);
-  return error == 0 ? 0 : failed(error);
+  return told(change_kernel_thread(*t, make, &wanted)); // SWITCH: may
 }
 
 bool is_for_ours(long id) noexcept {
@@ -110,8 +105,8 @@ std::optional<long> before_kernel_call(long number, const long (&a)[6]) noexcept
   if (number == SYS_unshare)
     return on_own_kernel_thread([&] { return unshare_here(static_cast<int>(a[0])); });
   if (has(own_calls, number) || (number == SYS_prctl && has(own_options, static_cast<int>(a[0])))) {
-    if (const int error = get_kernel_thread()) // SWITCH: may
-      return failed(error);
+    if (const int error = get_kernel_thread(*self)) // SWITCH: may
+      return told(error);
   }
   return std::nullopt;
 }

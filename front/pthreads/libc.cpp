@@ -65,7 +65,7 @@ const char* find_sanitizer() noexcept {
   constexpr std::array runtimes{
       runtime{"__tsan_init", "ThreadSanitizer"}, runtime{"__asan_init", "AddressSanitizer"},
       runtime{"__msan_init", "MemorySanitizer"}, runtime{"__hwasan_init", "HWAddressSanitizer"},
-      runtime{"__lsan_init", "LeakSanitizer"},   runtime{"__lsan_do_leak_check", "LeakSanitizer"}};
+      runtime{"__lsan_do_leak_check", "LeakSanitizer"}};
   for (const runtime& r : runtimes) {
     if (::dlsym(RTLD_DEFAULT, r.function) != nullptr)
       return r.name;

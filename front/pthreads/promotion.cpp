@@ -87,8 +87,8 @@ int change_kernel_thread(thread& t, kernel_thread_change change, const void* arg
   return 0;
 }
 
-int get_kernel_thread() noexcept {
-  return change_kernel_thread(*self, [](pid_t, const void*) { return 0; }, nullptr);
+int get_kernel_thread(thread& t) noexcept {
+  return change_kernel_thread(t, [](pid_t, const void*) { return 0; }, nullptr);
 }
 
 pid_t kernel_thread_of(const thread& t) noexcept {

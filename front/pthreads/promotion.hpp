@@ -36,9 +36,9 @@ using kernel_thread_change = int (*)(pid_t id, const void* argument);
 /// be had; ESRCH: it has ended. All is as before then.
 int change_kernel_thread(thread& t, kernel_thread_change change, const void* argument) noexcept;
 
-/// The same for the calling thread of ours, whose next system calls change it. *Contexts*, *Switches*,
-/// *Errors*: as above.
-int get_kernel_thread() noexcept;
+/// The same, and nothing is changed: `t` is the caller, whose next system calls do that, or is to have one.
+/// *Contexts*, *Switches*, *Errors*: as above.
+int get_kernel_thread(thread& t) noexcept;
 
 /// Of a promoted thread; 0: it is not. *Contexts*: as above. *Switches*: never. *Errors*: none.
 [[nodiscard]] pid_t kernel_thread_of(const thread& t) noexcept;

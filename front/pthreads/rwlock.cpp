@@ -82,10 +82,11 @@ bool is_written_by_caller(pthread_rwlock_t& l) noexcept {
 
 int read(pthread_rwlock_t& l, const limit& until) noexcept {
   const errno_kept as_it_was;
-  for (;;) {
+  for (bool has_slept = false;; has_slept = true) {
     std::uint32_t seen = 0;
     if (const int error = try_read(l, seen); error != EBUSY) {
-      act_after_wait();
+      if (has_slept)
+        act_after_wait();
       return error;
     }
     if (is_written_by_caller(l))
@@ -109,7 +110,8 @@ int write(pthread_rwlock_t& l, const limit& until) noexcept {
   for (int error = 0;;) {
     std::uint32_t seen = 0;
     if (try_write(l, seen, with) == 0) {
-      act_after_wait();
+      if (with != 0) // it has slept
+        act_after_wait();
       return 0;
     }
     if (is_written_by_caller(l))

@@ -3,6 +3,7 @@
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/limit.hpp"
 #include "front/pthreads/requests.hpp"
+#include "front/pthreads/told.hpp"
 
 #include <climits>
 
@@ -38,13 +39,6 @@ int take(futex_word& value, const limit& until) {
     if (result == EINTR || result == ETIMEDOUT || result == ENOMEM)
       return result;
   }
-}
-
-int told(int error) noexcept {
-  if (error == 0)
-    return 0;
-  errno = error;
-  return -1;
 }
 
 // GONE: the semaphore, once its value is there.

@@ -7,6 +7,7 @@
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/thread.hpp"
 #include "front/pthreads/thread_ids.hpp"
+#include "front/pthreads/told.hpp"
 #include "weft/door/deadline.hpp"
 
 #include <algorithm>
@@ -24,13 +25,6 @@ struct futex_call {
   const void* to;
   std::uint32_t last; // bits, or what is expected
 };
-
-long told(int error) noexcept {
-  if (error == 0)
-    return 0;
-  errno = error;
-  return -1;
-}
 
 // Of WAIT the length, of WAIT_BITSET the moment.
 long wait(const futex_call& c, bool has_bits) noexcept {

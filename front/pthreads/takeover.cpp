@@ -22,7 +22,7 @@ namespace {
 
 // All written when the library is loaded.
 const char* why_not = nullptr;  // what nobody has asked for, and is to be said
-const char* patterns = nullptr; // WEFT_PTHREADS_NATIVE; null: none
+const char* patterns = nullptr; // a copy of WEFT_PTHREADS_NATIVE, as programs write over their variables
 
 // --- patterns ---
 
@@ -73,8 +73,7 @@ bool is_this_library(std::string_view path) noexcept {
   return path.substr(slash == path.npos ? 0 : slash + 1).starts_with("libweft_pthread");
 }
 
-// The programs that this one starts get the variable as it stands here. In its own bytes: nothing is
-// allocated before the program's own constructors have run.
+// The programs that this one starts get the variable as it stands here, in its own bytes.
 void leave_children_alone() noexcept {
   constexpr std::string_view name = "LD_PRELOAD=";
   char** each = ::environ;
@@ -92,10 +91,10 @@ void leave_children_alone() noexcept {
       end = std::copy_n(from, with_separator, end);
     from += with_separator;
   }
-  if (end != value)
+  if (end != value) {
     *(end[-1] == ':' ? end - 1 : end) = '\0'; // no separator behind the last one
-  if (end != value)
     return;
+  }
   do {
     each[0] = each[1];
   } while (*each++ != nullptr);
@@ -114,13 +113,13 @@ const char* obstacle() noexcept {
     return "this C library lays its objects out otherwise";
   if (!can_preempt(preemption::bound_tls))
     return "programs cannot set their thread pointer here, or send signals to threads (no FSGSBASE, "
-           "valgrind, or "
-           "a filter of system calls)";
+           "valgrind, or a filter of system calls)";
   return nullptr;
 }
 
 [[gnu::constructor]] void begin() noexcept {
-  patterns = std::getenv("WEFT_PTHREADS_NATIVE");
+  if (const char* const given = std::getenv("WEFT_PTHREADS_NATIVE"))
+    patterns = ::strdup(given);
   const bool is_off = says("WEFT_PTHREADS", "off") || matches(::program_invocation_short_name);
   why_not = is_off ? nullptr : obstacle();
   all_are_libcs = is_off || why_not != nullptr;

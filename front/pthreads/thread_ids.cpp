@@ -4,6 +4,7 @@
 #include "front/pthreads/exported.hpp"
 #include "front/pthreads/kernel_attributes.hpp"
 #include "front/pthreads/libc.hpp"
+#include "front/pthreads/told.hpp"
 #include "weft/door/section.hpp"
 
 #include <algorithm>
@@ -31,13 +32,6 @@ pid_t next_id() noexcept {
   constexpr std::uint32_t count = INT_MAX - first_id;
   static constinit door::atomic<std::uint32_t> last{0};
   return first_id + static_cast<pid_t>(last.fetch_add_relaxed(1) % count); // relaxed: a number
-}
-
-int told(int error) noexcept {
-  if (error == 0)
-    return 0;
-  errno = error;
-  return -1;
 }
 
 // For functions that take an id, 0 for the caller's.
