@@ -67,6 +67,23 @@ static inline pthread_t begin(void* (*function)(void*), void* argument) {
   CHECK_ERROR(0, pthread_create(&t, NULL, function, argument));
   return t;
 }
+/* A system call past all libraries. */
+static inline long raw(long number, long a, long b, long c) {
+  long result;
+  __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+  return result;
+}
+/* With CPUs of its own: a kernel thread. Where there is one CPU, an ordinary one. */
+static inline pthread_t begin_native(void* (*function)(void*), void* argument) {
+  const cpu_set_t one = first_cpu();
+  pthread_attr_t a;
+  pthread_t t;
+  CHECK_ERROR(0, pthread_attr_init(&a));
+  CHECK_ERROR(0, pthread_attr_setaffinity_np(&a, sizeof one, &one));
+  CHECK_ERROR(0, pthread_create(&t, &a, function, argument));
+  CHECK_ERROR(0, pthread_attr_destroy(&a));
+  return t;
+}
 static inline void* end(pthread_t t) {
   void* result = NULL;
   CHECK_ERROR(0, pthread_join(t, &result));

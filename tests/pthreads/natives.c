@@ -8,18 +8,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-/* With CPUs of its own: a kernel thread. Where there is one CPU, an ordinary one. */
-static pthread_t begin_native(void* (*function)(void*), void* argument) {
-  const cpu_set_t one = first_cpu();
-  pthread_attr_t a;
-  pthread_t t;
-  CHECK_ERROR(0, pthread_attr_init(&a));
-  CHECK_ERROR(0, pthread_attr_setaffinity_np(&a, sizeof one, &one));
-  CHECK_ERROR(0, pthread_create(&t, &a, function, argument));
-  CHECK_ERROR(0, pthread_attr_destroy(&a));
-  return t;
-}
-
 /* --- cancelled in waits --- */
 
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
@@ -155,11 +143,6 @@ static void shared_objects(void) {
 /* --- by clone(2) --- */
 
 /* It has the variables of its maker, so it calls nothing of the C library's. */
-static long raw(long number, long a, long b, long c) {
-  long result;
-  __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
-  return result;
-}
 static int there[2], back[2];
 static atomic_int lives; /* the kernel clears it */
 static int answers(void* unused) {

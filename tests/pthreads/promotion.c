@@ -15,11 +15,6 @@
 #include <sys/wait.h>
 
 /* Of the calling kernel thread. */
-static long raw(long number, long a, long b, long c) {
-  long result;
-  __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
-  return result;
-}
 static long kernel_thread(void) {
   return raw(SYS_gettid, 0, 0, 0);
 }
@@ -326,20 +321,13 @@ static void* looks_at_itself(void* unused) {
   return unused;
 }
 static void* makes_kernel_threads(void* promoted) {
-  const cpu_set_t one = first_cpu();
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGUSR2);
   CHECK_ERROR(0, pthread_sigmask(SIG_BLOCK, &set, NULL));
   if (promoted != NULL)
     bind_self();
-  pthread_attr_t a;
-  CHECK_ERROR(0, pthread_attr_init(&a));
-  CHECK_ERROR(0, pthread_attr_setaffinity_np(&a, sizeof one, &one));
-  pthread_t t;
-  CHECK_ERROR(0, pthread_create(&t, &a, looks_at_itself, NULL));
-  end(t);
-  CHECK_ERROR(0, pthread_attr_destroy(&a));
+  end(begin_native(looks_at_itself, NULL));
   return NULL;
 }
 static void masks(void) {
