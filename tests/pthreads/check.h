@@ -67,10 +67,13 @@ static inline pthread_t begin(void* (*function)(void*), void* argument) {
   CHECK_ERROR(0, pthread_create(&t, NULL, function, argument));
   return t;
 }
-/* A system call past all libraries. */
+/* A system call past all libraries; its other arguments are 0. */
 static inline long raw(long number, long a, long b, long c) {
   long result;
-  __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+  __asm__ volatile("xor %%r10d, %%r10d\n\txor %%r8d, %%r8d\n\tsyscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(a), "S"(b), "d"(c)
+                   : "rcx", "r8", "r10", "r11", "memory");
   return result;
 }
 /* With CPUs of its own: a kernel thread. Where there is one CPU, an ordinary one. */

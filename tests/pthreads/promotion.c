@@ -5,9 +5,11 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -244,6 +246,68 @@ static void own_descriptors(void) {
   CHECK(getcwd(after, sizeof after) != NULL && strcmp(before, after) == 0);
 }
 
+/* --- rights and a namespace of its own --- */
+
+extern int capset(void* header, const void* data);
+extern int capget(void* header, void* data);
+static uint32_t effective_rights(void) { /* the first 32, of the calling kernel thread */
+  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  struct __user_cap_data_struct data[2];
+  CHECK(raw(SYS_capget, (long)&header, (long)data, 0) == 0);
+  return data[0].effective;
+}
+static void give_up_rights(void) {
+  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  struct __user_cap_data_struct data[2];
+  CHECK(capget(&header, data) == 0);
+  data[0].effective = 0;
+  CHECK(capset(&header, data) == 0 && effective_rights() == 0);
+}
+/* Who may not has the error that the C library has. */
+static void* has_its_own_rights(void* unused) {
+  const long user = raw(SYS_setfsuid, -1, 0, 0);
+  CHECK(setfsuid((uid_t)user) == user && raw(SYS_setfsuid, -1, 0, 0) == user);
+  struct stat before, after;
+  const int all = open("/proc/self/ns/uts", O_RDONLY);
+  CHECK(all >= 0 && fstat(all, &before) == 0);
+  if (unshare(CLONE_NEWUTS) == 0) {
+    CHECK(sethostname("weft-test", 9) == 0);
+    const int own = open("/proc/thread-self/ns/uts", O_RDONLY);
+    CHECK(own >= 0 && fstat(own, &after) == 0 && before.st_ino != after.st_ino && close(own) == 0);
+    CHECK(sem_post(&here) == 0 && sem_wait(&go) == 0);
+    CHECK(setns(all, CLONE_NEWUTS) == 0);
+    const int again = open("/proc/thread-self/ns/uts", O_RDONLY);
+    CHECK(again >= 0 && fstat(again, &after) == 0 && before.st_ino == after.st_ino && close(again) == 0);
+    setfsuid((uid_t)user + 1);
+    CHECK(raw(SYS_setfsuid, -1, 0, 0) == user + 1);
+    setfsuid((uid_t)user);
+  } else {
+    CHECK(errno == EPERM && setns(all, CLONE_NEWUTS) == -1 && errno == EPERM);
+    CHECK(sem_post(&here) == 0 && sem_wait(&go) == 0);
+  }
+  CHECK(close(all) == 0);
+  give_up_rights();
+  CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && raw(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0) == 1);
+  CHECK(sem_post(&here) == 0 && sem_wait(&go) == 0);
+  return unused;
+}
+static void rights(void) {
+  prepare();
+  char before[256], now[256];
+  CHECK(gethostname(before, sizeof before) == 0);
+  const uint32_t mine = effective_rights();
+  const long user = raw(SYS_setfsuid, -1, 0, 0), locked = raw(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0);
+  const pthread_t t = begin(has_its_own_rights, NULL);
+  for (int i = 0; i < 2; ++i) {
+    CHECK(sem_wait(&here) == 0);
+    CHECK(gethostname(now, sizeof now) == 0 && strcmp(before, now) == 0);
+    CHECK(effective_rights() == mine && raw(SYS_setfsuid, -1, 0, 0) == user);
+    CHECK(raw(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0) == locked);
+    CHECK(sem_post(&go) == 0);
+  }
+  end(t);
+}
+
 /* --- what else is done to such a thread --- */
 
 static void bind_self(void) {
@@ -455,7 +519,8 @@ int main(int count, char** words) {
                                            {"come_and_go", come_and_go},
                                            {"processes", processes},
                                            {"names", names},
-                                           {"refused", refused}};
+                                           {"refused", refused},
+                                           {"rights", rights}};
   (void)count;
   return RUN_CASE(cases, words);
 }
