@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Cancellation, which takes effect in waits, and signals. */
-#include "tests/pthreads/check.h"
+#include "tests/pthreads/in_call.h"
 
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <threads.h>
 
@@ -399,7 +400,7 @@ static void while_it_waits_in_the_kernel(void) {
       CHECK(end(t) == PTHREAD_CANCELED && cleaned == 1);
       continue;
     }
-    sleep_ms(20);
+    wait_until_one_is_in_call(SYS_wait4);
     CHECK_ERROR(0, pthread_kill(t, SIGUSR1));
     CHECK(end(t) == NULL && told_to_stop == before + 1);
   }
@@ -408,12 +409,46 @@ static void while_it_waits_in_the_kernel(void) {
   const int before = told_to_stop;
   const pthread_t t = begin(waits_for_child, (void*)(intptr_t)child);
   CHECK(sem_wait(&there) == 0);
-  sleep_ms(20);
+  wait_until_one_is_in_call(SYS_wait4);
   CHECK_ERROR(0, pthread_kill(t, SIGUSR1));
   while (told_to_stop == before)
     sched_yield();
   CHECK(kill(child, SIGKILL) == 0);
   CHECK(end(t) == (void*)1);
+}
+
+/* The signal comes together with ticks, while the handler of one runs, or when it has just returned. */
+static atomic_int no_more;
+static void* computes_beside(void* x) {
+  while (!no_more) {
+  }
+  return x;
+}
+static void while_others_compute(void) {
+  CHECK(setenv("WEFT_PREEMPTION_INTERVAL", "50", 1) == 0); /* ticks come whenever they may */
+  CHECK(sem_init(&there, 0, 0) == 0);
+  const pid_t child = make_child();
+  struct sigaction how = {.sa_handler = tell_to_stop};
+  CHECK(sigaction(SIGUSR1, &how, NULL) == 0);
+  pthread_t others[6];
+  for (int i = 0; i < 6; ++i)
+    others[i] = begin(computes_beside, NULL);
+  unsigned seed = (unsigned)getpid();
+  printf("seed %u\n", seed);
+  for (int i = 0; i < 150; ++i) {
+    const int before = told_to_stop;
+    const pthread_t t = begin(waits_for_child, (void*)(intptr_t)child);
+    CHECK(sem_wait(&there) == 0);
+    wait_until_one_is_in_call(SYS_wait4);
+    const struct timespec a_moment = {0, rand_r(&seed) % 3000 * 1000L};
+    nanosleep(&a_moment, NULL);
+    CHECK_ERROR(0, pthread_kill(t, SIGUSR1));
+    CHECK(end(t) == NULL && told_to_stop == before + 1);
+  }
+  no_more = 1;
+  for (int i = 0; i < 6; ++i)
+    end(others[i]);
+  CHECK(kill(child, SIGKILL) == 0);
 }
 
 /* As garbage collectors do: all others stand still in a handler until they are told to go on. */
@@ -512,6 +547,7 @@ int main(int count, char** words) {
   (void)count;
   static const struct test_case cases[] = {{"while_it_computes", while_it_computes},
                                            {"while_it_waits_in_the_kernel", while_it_waits_in_the_kernel},
+                                           {"while_others_compute", while_others_compute},
                                            {"stop_the_world", stop_the_world},
                                            {"in_condition_variables", in_condition_variables},
                                            {"in_semaphores", in_semaphores},

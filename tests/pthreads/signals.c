@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Signals for the process, and what handlers are told of signals. */
-#include "tests/pthreads/check.h"
+#include "tests/pthreads/in_call.h"
 
 #include <dirent.h>
 #include <spawn.h>
@@ -223,23 +223,6 @@ static void* computes(void* x) {
   }
   return x;
 }
-/* Whether a kernel thread waits by rt_sigtimedwait(2) at this moment. */
-static int one_waits(void) {
-  char name[300];
-  int waits = 0;
-  DIR* all = opendir("/proc/self/task");
-  CHECK(all != NULL);
-  for (struct dirent* one; !waits && (one = readdir(all)) != NULL;) {
-    snprintf(name, sizeof name, "/proc/self/task/%s/syscall", one->d_name);
-    FILE* file = fopen(name, "r");
-    long call = -1;
-    waits = file != NULL && fscanf(file, "%ld", &call) == 1 && call == SYS_rt_sigtimedwait;
-    if (file != NULL)
-      fclose(file);
-  }
-  closedir(all);
-  return waits;
-}
 static void count_handled(int number, siginfo_t* info, void* context) {
   (void)number;
   (void)info;
@@ -252,7 +235,7 @@ static void waits_without_worker(void) {
   const sigset_t set = set_of(SIGUSR2);
   CHECK_ERROR(0, pthread_sigmask(SIG_BLOCK, &set, NULL));
   handle(SIGUSR1, count_handled);
-  const int can_see = access("/proc/self/syscall", R_OK) == 0;
+  const int can_see = calls_can_be_seen();
   pthread_t busy[4];
   for (int i = 0; i < 4; ++i)
     busy[i] = begin(computes, NULL);
@@ -261,7 +244,7 @@ static void waits_without_worker(void) {
   /* Whoever needs a worker to wait again is seen to wait for that one, half of the time. */
   for (int in_turn = 0, looks = 0; can_see && in_turn < 30; ++looks, sleep_ms(2)) {
     CHECK(looks < 10000);
-    in_turn = one_waits() ? in_turn + 1 : 0;
+    in_turn = one_is_in_call(SYS_rt_sigtimedwait) ? in_turn + 1 : 0;
   }
   for (int i = 0; i < 3; ++i) { /* a handler runs all the same, and it waits again */
     CHECK_ERROR(0, pthread_kill(t, SIGUSR1));

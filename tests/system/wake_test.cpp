@@ -52,9 +52,9 @@ TEST(wake, one_push_wakes_one_worker) {
   for (const char* pools : {"stealing", "one", "private", "priorities"}) {
     SCOPED_TRACE(pools);
     // A worker that looks for a standstill wakes up by itself for that, a second after a push.
-    const auto result =
-        weft::tests::run("one_push_one_wake",
-                         {.environment = {{"WEFT_POOLS", pools}, {"WEFT_STANDSTILL", "off"}}, .argument = ""});
+    const auto result = weft::tests::run(
+        "one_push_one_wake",
+        {.environment = {{"WEFT_POOLS", pools}, {"WEFT_STANDSTILL", "off"}}, .argument = ""});
     EXPECT_EQ(result.exit_code, 0) << result.describe();
     std::printf("%s: %s", pools, result.output.c_str());
   }

@@ -23,7 +23,10 @@ bool user_mode::heed() noexcept {
   if (interrupted_.exchange_acq_rel(0) == 0)
     return false;
   const interruption heed = heed_interruption.load(std::memory_order_acquire);
-  return heed != nullptr && heed(unit_);
+  if (heed == nullptr || !heed(unit_))
+    return false;
+  calls_ended_.store_relaxed(calls_ended_.load_relaxed() + 1); // relaxed: its own, and its handlers'
+  return true;
 }
 
 bool user_mode::stays_on_signal_stack() const noexcept {

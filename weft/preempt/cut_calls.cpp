@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstddef>
 
+#include "weft/carrier/user_mode.hpp"
 #include "weft/os/clock.hpp"
 #include "weft/os/timespec.hpp"
 #include "weft/preempt/call_number.hpp"
@@ -203,13 +204,17 @@ void note_tick() noexcept {
   ++ticks_here();
 }
 
-void take_tick_back() noexcept {
-  --ticks_here();
+tick_mark::tick_mark() noexcept : at_(&ticks_here()), count_(*at_) {
+  sched::worker_face& face = sched::here();
+  if (!sched::is_in_user_mode(face))
+    return;
+  thread_ = &sched::user_mode::behind(face);
+  calls_ended_ = thread_->calls_ended();
 }
 
-tick_mark::tick_mark() noexcept : at_(&ticks_here()), count_(*at_) {}
-
 bool tick_mark::ticked() const noexcept {
+  if (thread_ != nullptr && thread_->calls_ended() != calls_ended_)
+    return false;
   return &ticks_here() != at_ || *at_ != count_;
 }
 

@@ -14,6 +14,10 @@
 
 #include "weft/arch/user_mode.hpp"
 
+namespace weft::sched {
+class user_mode;
+}
+
 namespace weft::preempt {
 
 // A call and its first arguments, as the monitor reads them.
@@ -49,10 +53,8 @@ std::optional<cut_call> cut_short(const ucontext_t& interrupted, const told_call
 // call. SIGNAL-SAFE.
 void note_tick() noexcept;
 
-// This one is not a tick to those who go on with calls: they end. SIGNAL-SAFE.
-void take_tick_back() noexcept;
-
-// Made before a call: whether a tick came since, on the thread's kernel thread or another one. SIGNAL-SAFE.
+// Made before a call: whether a tick came since, on the thread's kernel thread or another one, and nobody has
+// interrupted the thread so that its calls end. SIGNAL-SAFE.
 class tick_mark {
  public:
   tick_mark() noexcept;
@@ -61,6 +63,8 @@ class tick_mark {
  private:
   const unsigned* at_;
   unsigned count_;
+  const sched::user_mode* thread_ = nullptr; // the caller, if it is one
+  std::uint32_t calls_ended_ = 0;
 };
 
 // Goes on with it, for as long as it takes, and puts the result where the interrupted code finds it. SIGNAL-

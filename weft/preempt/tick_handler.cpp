@@ -22,6 +22,12 @@
 #include "weft/preempt/user_code.hpp"
 #include "weft/preempt/watchdog.hpp"
 
+extern "C" {
+// By the linker, of the section that the handler stands in.
+extern const char __start_weft_on_tick __attribute__((visibility("hidden")));
+extern const char __stop_weft_on_tick __attribute__((visibility("hidden")));
+}
+
 namespace weft::preempt {
 
 constinit tick_outcomes handled;
@@ -55,11 +61,12 @@ void chain(int number, siginfo_t* info, void* context) {
 // handler, and after its last.
 class way_back {
  public:
-  way_back(ucontext_t& interrupted, int number) noexcept
-      : interrupted(interrupted), number_(number),
+  way_back(ucontext_t& interrupted, int number, std::uint32_t calls_ended) noexcept
+      : interrupted(interrupted), calls_ended(calls_ended), number_(number),
         frame_has_mask_(arch::call_interrupted(interrupted) == arch::interrupted_call::failed) {}
 
   ucontext_t& interrupted;
+  const std::uint32_t calls_ended; // the thread's count, when the handler began
 
   // Whether the mask in the frame counts, and not the handler's: a call like ppoll(2) has one of its own,
   // until the handler returns.
@@ -67,10 +74,13 @@ class way_back {
   // Somebody else's handler may have changed it.
   void let_frame_have_mask() noexcept { frame_has_mask_ = true; }
 
+  // No tick comes from here on until the handler has returned, and then at the instruction that it returns
+  // to: the kernel's way back ends the blocking of the signal.
+  void hold_ticks() noexcept { adapt(); }
   // Somebody came while the thread went back to user mode: as soon as the handler has returned, and not
   // before, or handlers would pile up on the thread's stack.
   void tick_when_returned() noexcept {
-    adapt(); // the kernel's way back ends the blocking of the signal
+    hold_ticks();
     send_tick(os::this_kernel_thread_id(), number_);
   }
   // Last of all. Returns where the kernel must do it, when the handler returns.
@@ -133,6 +143,11 @@ void go_on_with(const std::optional<cut_call>& cut, ucontext_t& interrupted) noe
   handled.calls_gone_on_with.fetch_add_relaxed(1);
   go_on(*cut, interrupted);
 }
+// Unless the thread has been interrupted on top of this handler, and its calls end for it.
+void go_on_with(const std::optional<cut_call>& cut, const user_mode& thread, way_back& back) noexcept {
+  if (thread.calls_ended() == back.calls_ended)
+    go_on_with(cut, back.interrupted);
+}
 
 void preempt(user_mode& thread, way_back& back, const std::optional<cut_call>& cut) noexcept {
   const mask_of_thread mask(back);
@@ -145,29 +160,43 @@ void preempt(user_mode& thread, way_back& back, const std::optional<cut_call>& c
   handled.preemptions_done.fetch_add_relaxed(1);
   thread.return_to_user_mode();
   if (!thread.is_interrupted()) // else the next tick finds the call as it is
-    go_on_with(cut, back.interrupted);
-  if (thread.has_remembered() || thread.is_interrupted())
+    go_on_with(cut, thread, back);
+  if (thread.has_remembered())
     back.tick_when_returned();
 }
 
 // What the thread calls may take it to another kernel thread.
 void interrupt(user_mode& thread, way_back& back, const std::optional<cut_call>& cut) noexcept {
-  ucontext_t& interrupted = back.interrupted;
-  const arch::interrupted_call call = arch::call_interrupted(interrupted);
   const mask_of_thread mask(back);
-  if (!thread.heed()) {
-    go_on_with(cut, interrupted);
-  } else if (cut || call == arch::interrupted_call::failed) {
-    take_tick_back(); // it has returned EINTR
-  } else if (call == arch::interrupted_call::restarts && is_at_a_wait(interrupted)) {
-    take_tick_back();
-    arch::end_call(interrupted, -EINTR);
-  }
+  thread.heed();
+  go_on_with(cut, thread, back);
   mask.set(back, *worker_of_this_kernel_thread());
 }
 
+// A call that is to be restarted, and in which the thread may wait.
+bool restarts_a_wait(const ucontext_t& interrupted) noexcept {
+  return arch::call_interrupted(interrupted) == arch::interrupted_call::restarts && is_at_a_wait(interrupted);
+}
+
+bool can_heed(const user_mode& thread, const ucontext_t& interrupted) noexcept {
+  return !thread.is_held_for_good() && !thread.stays_on_signal_stack(interrupted);
+}
+
+// Last of all but the way back: a call ends for an interruption, and it does so whichever handler on top of
+// this one has heeded that. What comes from then on finds the call as this handler has found it.
+[[gnu::noinline]] void settle_and_return(const user_mode& thread, way_back& back, int kept_errno) noexcept {
+  const bool restarts = restarts_a_wait(back.interrupted);
+  if (restarts)
+    back.hold_ticks();
+  if (restarts && thread.calls_ended() != back.calls_ended && ends_for_signals(back.interrupted))
+    arch::end_call(back.interrupted, -EINTR);
+  if (thread.is_interrupted() && can_heed(thread, back.interrupted))
+    back.tick_when_returned();
+  back.take(kept_errno);
+}
+
 // A thread that is in the kernel keeps the kernel thread and lets the worker go; one that computes leaves.
-void on_tick_in_user_mode(user_mode& thread, way_back& back) noexcept {
+[[gnu::noinline]] void on_tick_in_user_mode(user_mode& thread, way_back& back) noexcept {
   const ucontext_t& interrupted = back.interrupted;
   worker* const w = thread.is_away() ? nullptr : worker_of_this_kernel_thread();
   const told_call seen = w != nullptr ? told_of_user_mode(*w) : nothing_told;
@@ -180,15 +209,14 @@ void on_tick_in_user_mode(user_mode& thread, way_back& back) noexcept {
   const auto cut = cut_short(back.interrupted, told);
   if (thread.stays_on_signal_stack(interrupted)) {
     thread.remember_tick(); // heeded when it is back
-    return go_on_with(cut, back.interrupted);
+    return go_on_with(cut, thread, back);
   }
   if (thread.is_interrupted() && !thread.is_held_for_good())
     return interrupt(thread, back, cut);
   if (call == arch::interrupted_call::failed && !cut)
     handled.calls_failed.fetch_add_relaxed(1);
   // At a call that does not wait it goes on at once, and on this kernel thread.
-  const bool waits = cut || call == arch::interrupted_call::failed ||
-                     (call == arch::interrupted_call::restarts && is_at_a_wait(interrupted));
+  const bool waits = cut || call == arch::interrupted_call::failed || restarts_a_wait(interrupted);
   const bool is_in_call = cut || call != arch::interrupted_call::none;
   if (thread.is_held() && (!waits || thread.keeps_worker())) {
     thread.remember_tick();
@@ -200,9 +228,8 @@ void on_tick_in_user_mode(user_mode& thread, way_back& back) noexcept {
   } else {
     return preempt(thread, back, cut);
   }
-  if (thread.is_interrupted()) // since the look above: the next tick finds the call as it is
-    return back.tick_when_returned();
-  go_on_with(cut, back.interrupted);
+  if (!thread.is_interrupted()) // else the next tick finds the call as it is
+    go_on_with(cut, thread, back);
 }
 
 // While one is in scope the monitor lets the worker alone: the handler waits there.
@@ -251,7 +278,7 @@ void leave_or_keep(worker& w, const std::optional<cut_call>& cut, ucontext_t& in
 }
 
 // The runtime, or a cooperative thread that has called it or not.
-void on_tick_at_worker(worker& w, ucontext_t& interrupted) noexcept {
+[[gnu::noinline]] void on_tick_at_worker(worker& w, ucontext_t& interrupted) noexcept {
   WEFT_ASSERT(w.is_here(), "a tick has found a worker on another kernel thread");
   static_cast<void>(told_of_user_mode(w)); // it has left user mode, and may come back to make another call
   const bool is_told = w.preemption.is_stuck.exchange_relaxed(0) != 0;
@@ -264,7 +291,7 @@ void on_tick_at_worker(worker& w, ucontext_t& interrupted) noexcept {
 }
 
 // Counts it, and answers who ticks: until it has begun the next one waits longer.
-void begin_tick() noexcept {
+[[gnu::noinline]] void begin_tick() noexcept {
   note_tick();
   if (worker* const w = worker_of_this_kernel_thread())
     w->preemption.tick_on_its_way.store_relaxed(0);
@@ -277,13 +304,60 @@ void begin_tick() noexcept {
   return sched::weft_worker_here;
 }
 
-void on_tick(int number, siginfo_t* info, void* context) {
+namespace {
+
+// A handler that has not read its thread's count yet is below: two signals at once, for one. It is to see to
+// what has come, at the call that it has interrupted. Contexts: as on_tick().
+[[gnu::always_inline]] inline bool is_above_beginning(const user_mode& thread,
+                                                      const ucontext_t& interrupted) noexcept {
+  const std::uintptr_t pc = arch::program_counter(interrupted);
+  return thread.handler_begins() || (pc >= reinterpret_cast<std::uintptr_t>(&__start_weft_on_tick) &&
+                                     pc < reinterpret_cast<std::uintptr_t>(&__stop_weft_on_tick));
+}
+
+// What else a tick is for. False: it is somebody else's signal.
+[[gnu::noinline]] bool answer_or_pass_on(const siginfo_t& info, const ucontext_t& interrupted) noexcept {
+  if (asks_for_calls(info)) {
+    answer_watchdog(reinterpret_cast<const void*>(arch::program_counter(interrupted)));
+  } else if (is_tick(info)) {
+    begin_tick();
+    static_cast<void>(pass_on(info));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// The thread stays where it is, and handlers on top of this one leave it there as well.
+[[gnu::always_inline]] inline bool leave_to_beginning(user_mode& thread, const siginfo_t& info,
+                                                      const ucontext_t& interrupted) noexcept {
+  const bool before = thread.note_that_handler_begins(true);
   const int kept = read_errno();
-  way_back back(*static_cast<ucontext_t*>(context), number);
+  const bool is_done = answer_or_pass_on(info, interrupted);
+  write_errno(kept);
+  thread.note_that_handler_begins(before);
+  return is_done;
+}
+
+} // namespace
+
+// In a section of its own, by which is_above_beginning() knows it: so what it calls is not inlined, but for
+// what is to be done before others may be called.
+[[gnu::section("weft_on_tick")]] void on_tick(int number, siginfo_t* info, void* context) {
   sched::worker_face& face = sched::here();
   const std::uint32_t attention = face.attention.load_relaxed();
   const bool is_away = (attention & sched::without_worker) != 0; // and no thread of ticks
   const bool in_user_mode = !is_away && (attention & sched::user_code) != 0;
+  auto& interrupted = *static_cast<ucontext_t*>(context);
+  std::uint32_t calls_ended = 0;
+  if (in_user_mode) {
+    user_mode& thread = user_mode::behind(face);
+    if (is_above_beginning(thread, interrupted) && leave_to_beginning(thread, *info, interrupted))
+      return;
+    calls_ended = thread.calls_ended();
+  }
+  const int kept = read_errno();
+  way_back back(interrupted, number, calls_ended);
   if (asks_for_calls(*info)) {
     answer_watchdog(reinterpret_cast<const void*>(arch::program_counter(back.interrupted)));
   } else if (!is_tick(*info)) {
@@ -301,7 +375,7 @@ void on_tick(int number, siginfo_t* info, void* context) {
   }
   // No tick moves a thread that enters the runtime: it is on the kernel thread to which the signal came.
   if (in_user_mode && !user_mode::behind(face).is_entering())
-    return back.take(kept);
+    return settle_and_return(user_mode::behind(face), back, kept);
   write_errno(kept); // perhaps another kernel thread's: its worker may have gone on elsewhere
 }
 
