@@ -174,7 +174,7 @@ class Suite:
         text = listing.read_text().replace('\\\n', ' ') if listing.exists() else ''
         suffix = re.search(r'^AM_DEFAULT_SOURCE_EXT\s*=\s*(\S+)', text, re.M)
         definitions = {name: re.findall(r'-D\S+', words) for name, words in re.findall(r'^(\w+)_CPPFLAGS\s*=(.*)$', text, re.M)}
-        sources = {name: [self.source(folder, w) for w in words.split()]
+        sources = {name: [self.source(folder, w) for w in words.split() if not w.endswith('.h')]
                    for name, words in re.findall(r'^(?:nodist_)?(\w+)_SOURCES\s*=(.*)$', text, re.M)}
         return suffix[1] if suffix else '.c', {name: (files, definitions.get(name, [])) for name, files in sources.items()}
 
