@@ -2,6 +2,7 @@
 // The calls of the two lists. By their twins where they have one: who calls issues it, so that messages keep
 // the order of the program's calls. Others block a spare kernel thread. The twins themselves, and others that
 // do not wait, are what they are in the engine, with room for it.
+#include "front/mpi/table.hpp"
 #include "front/mpi/transfers.hpp"
 #include "front/mpi/translate.hpp"
 
@@ -54,6 +55,16 @@ using namespace weft::mpi;
       return blocking arguments;                                                                             \
     return elsewhere([=] { return blocking arguments; });                                                    \
   }
+// Opens a window, or closes one.
+#define WEFT_MPI_WINDOW(call, blocking, parameters, arguments, more)                                         \
+  WEFT_API int call parameters {                                                                             \
+    if (goes_past_layer())                                                                                   \
+      return blocking arguments;                                                                             \
+    const int code = elsewhere([=] { return blocking arguments; });                                          \
+    if (code == MPI_SUCCESS)                                                                                 \
+      count_windows(more);                                                                                   \
+    return code;                                                                                             \
+  }
 
 // Twins of Open MPI 4 that hang with types of no bytes, or mix up what a rank that is the neighbour on both
 // sides has sent, where the blocking calls do not. In all ranks alike.
@@ -80,6 +91,10 @@ extern "C" {
   WEFT_MPI_TRANSFER(MPI_##name, PMPI_##name, parameters, arguments)
 #define ELSEWHERE(name, parameters, arguments)                                                               \
   WEFT_MPI_ELSEWHERE(MPI_##name, PMPI_##name, parameters, arguments)
+#define OPENS_WINDOW(name, parameters, arguments)                                                            \
+  WEFT_MPI_WINDOW(MPI_##name, PMPI_##name, parameters, arguments, 1)
+#define CLOSES_WINDOW(name, parameters, arguments)                                                           \
+  WEFT_MPI_WINDOW(MPI_##name, PMPI_##name, parameters, arguments, -1)
 #define COUNT int
 #define PLACE int
 #define LARGE_PLACE MPI_Aint
@@ -91,6 +106,7 @@ extern "C" {
 #undef ROOMY
 #undef TRANSFER
 #undef ELSEWHERE
+#undef OPENS_WINDOW
 #undef COUNT
 #undef PLACE
 
@@ -110,6 +126,8 @@ extern "C" {
   WEFT_MPI_TRANSFER(MPI_##name##_c, PMPI_##name##_c, parameters, arguments)
 #define ELSEWHERE(name, parameters, arguments)                                                               \
   WEFT_MPI_ELSEWHERE(MPI_##name##_c, PMPI_##name##_c, parameters, arguments)
+#define OPENS_WINDOW(name, parameters, arguments)                                                            \
+  WEFT_MPI_WINDOW(MPI_##name##_c, PMPI_##name##_c, parameters, arguments, 1)
 #define COUNT MPI_Count
 #define PLACE MPI_Aint
 #include "front/mpi/counted_calls.inc"

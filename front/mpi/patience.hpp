@@ -20,11 +20,13 @@ enum class next_step : std::uint8_t { test, give_way, suspend };
 /// The next look after nothing has come for `in_vain` nanoseconds: an eighth of that later. So a wait is at
 /// most an eighth longer than it need be, however many messages of the engine's own it takes, which no look
 /// can see; and a rank that waits for long costs nothing. 0: at once, since kernel threads sleep for longer
-/// than they ask for, by 50 us and what it takes to wake. *Contexts*: all. *Switches*: never.
-[[nodiscard]] constexpr std::int64_t patience_after(std::int64_t in_vain) noexcept {
+/// than they ask for, by 50 us and what it takes to wake. `has_windows`: so it is always where other ranks
+/// may read and write what this one has, for which the engine takes messages that no wait here is for.
+/// *Contexts*: all. *Switches*: never.
+[[nodiscard]] constexpr std::int64_t patience_after(std::int64_t in_vain, bool has_windows) noexcept {
   constexpr std::int64_t shortest_sleep = 50'000, longest_sleep = 2'000'000;
   const std::int64_t part = in_vain / 8;
-  return part < shortest_sleep ? 0 : std::min(part, longest_sleep);
+  return has_windows || part < shortest_sleep ? 0 : std::min(part, longest_sleep);
 }
 
 } // namespace weft::mpi

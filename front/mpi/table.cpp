@@ -42,8 +42,9 @@ class table {
       has_moved_.store_relaxed(false);
       moved_at_.store_relaxed(now);
     }
-    return patience_after(now - moved_at_.load_relaxed());
+    return patience_after(now - moved_at_.load_relaxed(), windows_.load_relaxed() != 0);
   }
+  void count_windows(int more) noexcept { windows_.fetch_add_relaxed(more); } // relaxed: a number
 
   // One look for so many tests that each pays for some entries only, however many wait.
   void look_after_test() noexcept {
@@ -187,6 +188,7 @@ class table {
   door::atomic<std::size_t> tests_in_vain_{0}; // since a look that one of them made
   door::atomic<bool> has_moved_{false};        // a wait has begun or ended since
   door::atomic<std::int64_t> moved_at_{0};     // this time, or somewhat before
+  door::atomic<int> windows_{0};               // that are open
   door::atomic<std::uint32_t> looks_{0};       // whoever has set it owns what is below
   entry* arrived_ = nullptr;                   // taken from the inbox, not yet in the lists
   std::vector<MPI_Request> requests_;
@@ -279,6 +281,10 @@ bool table_is_empty() noexcept {
 
 void look_after_test() noexcept {
   of_process().look_after_test();
+}
+
+void count_windows(int more) noexcept {
+  of_process().count_windows(more);
 }
 
 } // namespace weft::mpi

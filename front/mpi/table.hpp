@@ -43,4 +43,8 @@ void wait_in_table(joint& j, entry* entries, std::size_t count, const door::mess
 /// thread, foreign kernel thread. *Switches*: never.
 void look_after_test() noexcept;
 
+/// So many windows have been opened, or closed where it is negative: while there are any, who sleeps looks
+/// all the time. *Contexts*: all. *Switches*: never.
+void count_windows(int more) noexcept;
+
 } // namespace weft::mpi
