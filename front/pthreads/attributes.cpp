@@ -34,13 +34,13 @@ int describe(const thread& t, pthread_attr_t& a) noexcept {
   std::uintptr_t low = lowest;
   if (t.stack_bytes != 0 && t.stack_bytes < top - lowest)
     low = (top - t.stack_bytes) & ~(page - 1);
-  if (const int error = ::pthread_attr_init(&a))
+  if (const int error = libc.pthread_attr_init(&a))
     return error;
-  ::pthread_attr_setguardsize(&a, t.guard_bytes);
-  ::pthread_attr_setdetachstate(&a, t.held.load_relaxed() == thread::detached ? PTHREAD_CREATE_DETACHED
-                                                                              : PTHREAD_CREATE_JOINABLE);
-  ::pthread_attr_setaffinity_np(&a, sizeof t.cpus, &t.cpus);
-  return ::pthread_attr_setstack(&a, reinterpret_cast<void*>(low), top - low);
+  libc.pthread_attr_setguardsize(&a, t.guard_bytes);
+  libc.pthread_attr_setdetachstate(&a, t.held.load_relaxed() == thread::detached ? PTHREAD_CREATE_DETACHED
+                                                                                 : PTHREAD_CREATE_JOINABLE);
+  libc.pthread_attr_setaffinity_np(&a, sizeof t.cpus, &t.cpus);
+  return libc.pthread_attr_setstack(&a, reinterpret_cast<void*>(low), top - low);
 }
 
 // *Ownership*: `lock`, whose holder is in the runtime.

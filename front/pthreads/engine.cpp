@@ -61,7 +61,7 @@ constexpr std::uintptr_t last_round = 3; // of PTHREAD_DESTRUCTOR_ITERATIONS
 void outlive_main(void* round) {
   const auto now = reinterpret_cast<std::uintptr_t>(round);
   if (now < last_round) {
-    ::pthread_setspecific(end_of_main, reinterpret_cast<void*>(now + 1));
+    libc.pthread_setspecific(end_of_main, reinterpret_cast<void*>(now + 1));
     return;
   }
   main_ended.store_release(1); // pairs with the acquire of who joins it
@@ -84,7 +84,7 @@ void prepare_end_of_main() noexcept {
   if (has_end_of_main || !is_main_here() || libc.pthread_key_create(&end_of_main, &outlive_main) != 0)
     return;
   has_end_of_main = true;
-  ::pthread_setspecific(end_of_main, reinterpret_cast<void*>(1));
+  libc.pthread_setspecific(end_of_main, reinterpret_cast<void*>(1));
 }
 
 } // namespace
@@ -93,7 +93,7 @@ engine::engine() : workers_(wanted_workers()) {
   door::prepare_process();
   settle_handed_signals();
   expect_interruptions();
-  ::pthread_atfork(nullptr, nullptr, &after_fork_in_child);
+  libc.__register_atfork(nullptr, nullptr, &after_fork_in_child, nullptr);
 }
 
 engine& engine::of_process() {
@@ -163,7 +163,7 @@ bool give_up_key() noexcept {
   if (!has_end_of_main || !is_main_here())
     return false;
   has_end_of_main = false;
-  return ::pthread_key_delete(end_of_main) == 0;
+  return libc.pthread_key_delete(end_of_main) == 0;
 }
 
 futex_word& alive() noexcept {

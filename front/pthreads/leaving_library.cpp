@@ -12,10 +12,6 @@
 #include <unwind.h>
 
 extern "C" {
-// What pthread_cleanup_push() calls: so libc's pthread_exit() comes to an end there.
-void __pthread_register_cancel(__pthread_unwind_buf_t*);
-void __pthread_unregister_cancel(__pthread_unwind_buf_t*);
-void __pthread_unwind_next(__pthread_unwind_buf_t*);
 int weft_sigsetjmp(void*, int) asm("__sigsetjmp") __attribute__((returns_twice));
 // By the linker, of the section that WEFT_PTHREADS_CALLS_OTHERS names.
 extern const char __start_weft_calls_others __attribute__((visibility("hidden")));
@@ -129,11 +125,12 @@ _Unwind_Reason_Code look_at(_Unwind_Context* at, void* argument) noexcept {
 
 namespace {
 
-// Also where an exception leaves the scope.
+// By what pthread_cleanup_push() calls: so libc's pthread_exit() comes to an end there. Also where an
+// exception leaves the scope.
 class registered {
  public:
-  explicit registered(__pthread_unwind_buf_t& b) noexcept : buffer_(b) { __pthread_register_cancel(&b); }
-  ~registered() { __pthread_unregister_cancel(&buffer_); }
+  explicit registered(__pthread_unwind_buf_t& b) noexcept : buffer_(b) { libc.__pthread_register_cancel(&b); }
+  ~registered() { libc.__pthread_unregister_cancel(&buffer_); }
   registered(const registered&) = delete;
   registered& operator=(const registered&) = delete;
 
@@ -151,7 +148,7 @@ class registered {
 [[gnu::noinline]] bool call_to_its_end(void (*function)(void*), void* argument) {
   __pthread_unwind_buf_t whole;
   if (weft_sigsetjmp(whole.__cancel_jmp_buf, 0) != 0) {
-    __pthread_unregister_cancel(&whole);
+    libc.__pthread_unregister_cancel(&whole);
     return false;
   }
   call_registered(whole, function, argument);
@@ -160,8 +157,8 @@ class registered {
 
 void go_on_ending() {
   __pthread_unwind_buf_t none; // knows whose turn it is
-  __pthread_register_cancel(&none);
-  __pthread_unwind_next(&none);
+  libc.__pthread_register_cancel(&none);
+  libc.__pthread_unwind_next(&none);
   __builtin_unreachable();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "front/pthreads/libc.hpp"
 
+#include "front/pthreads/kernel_mutex.hpp"
 #include "front/pthreads/libc_cancellation.hpp"
 #include "front/pthreads/objects.hpp"
 #include "weft/door/process.hpp"
@@ -92,25 +93,25 @@ void find(Function*& slot, void* first, void* second, const char* name) noexcept
 // glibc's own initialisers put the marks of shared objects and clocks where this file's sight of them is.
 bool try_layouts() noexcept {
   pthread_condattr_t how;
-  ::pthread_condattr_init(&how);
-  ::pthread_condattr_setclock(&how, CLOCK_MONOTONIC);
+  libc.pthread_condattr_init(&how);
+  libc.pthread_condattr_setclock(&how, CLOCK_MONOTONIC);
   ::pthread_condattr_setpshared(&how, PTHREAD_PROCESS_SHARED);
   pthread_cond_t c;
   bool agree = libc.pthread_cond_init(&c, &how) == 0 && is_shared(c) && clock_of(c) == CLOCK_MONOTONIC;
   libc.pthread_cond_destroy(&c);
-  ::pthread_condattr_destroy(&how);
+  libc.pthread_condattr_destroy(&how);
   pthread_barrier_t b;
   agree = agree && libc.pthread_barrier_init(&b, nullptr, 7) == 0 && !is_shared(b) && count_of(b) == 7;
   libc.pthread_barrier_destroy(&b);
   sem_t s;
-  agree = agree && ::sem_init(&s, 1, 5) == 0 && is_shared(s) && value_of(s).load_relaxed() == 5;
+  agree = agree && libc.sem_init(&s, 1, 5) == 0 && is_shared(s) && value_of(s).load_relaxed() == 5;
   pthread_rwlock_t l;
   pthread_rwlockattr_t l_how;
-  ::pthread_rwlockattr_init(&l_how);
+  libc.pthread_rwlockattr_init(&l_how);
   ::pthread_rwlockattr_setpshared(&l_how, PTHREAD_PROCESS_SHARED);
   ::pthread_rwlockattr_setkind_np(&l_how, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
   agree = agree && libc.pthread_rwlock_init(&l, &l_how) == 0 && is_shared(l) && prefers_writers(l);
-  ::pthread_rwlockattr_destroy(&l_how);
+  libc.pthread_rwlockattr_destroy(&l_how);
   return agree;
 }
 
@@ -133,6 +134,7 @@ void find_all() noexcept {
   find(libc.__poll_chk, of_libweft, of_libc, "__poll_chk");
   find(libc.__ppoll_chk, of_libweft, of_libc, "__ppoll_chk");
   find_libcs_word();
+  find_libcs_ids();
   layouts_agree = !is_sanitized && try_layouts();
 }
 

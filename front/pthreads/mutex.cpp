@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // pthread_mutex_...: normal, recursive, error-checking and adaptive ones in glibc's bytes, with glibc's three
-// values of the word; robust, shared and priority-ceiling ones are glibc's.
+// values of the word; robust and shared ones, and those that give priorities, are glibc's.
 #include "front/pthreads/mutex.hpp"
 #include "front/pthreads/exported.hpp"
 
+#include "front/pthreads/kernel_mutex.hpp"
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/requests.hpp"
 #include "front/pthreads/takeover.hpp"
@@ -135,10 +136,30 @@ int unlock(pthread_mutex_t& m) noexcept {
 
 } // namespace
 
+namespace {
+
+// libc is to learn anew which priority the thread has without such mutexes, where it has none: so they are
+// counted.
+template <class Call>
+int lock_by_libc(int kind, Call call) noexcept {
+  const int error = call_libc(kind, call);
+  if (error == 0 && self != nullptr && has_ceiling(kind))
+    ++self->ceilings_held;
+  return error;
+}
+int unlock_by_libc(int kind, pthread_mutex_t& m) noexcept {
+  const int error = call_libc(kind, [&m] { return libc.pthread_mutex_unlock(&m); });
+  if (error == 0 && self != nullptr && has_ceiling(kind))
+    --self->ceilings_held;
+  return error;
+}
+
+} // namespace
+
 // libc's destroy looks at the users, of whom there are none else here.
 int given_up_mutex::give_up() noexcept {
   if (is_libcs(kind_of(mutex_)))
-    return libc.pthread_mutex_unlock(&mutex_);
+    return exported::mutex_unlock(&mutex_);
   if (knows_owner(kind_of(mutex_))) {
     if (owner_of(mutex_) != own_number())
       return EPERM;
@@ -151,7 +172,7 @@ int given_up_mutex::give_up() noexcept {
 
 int given_up_mutex::take_again() noexcept {
   if (is_libcs(kind_of(mutex_)))
-    return libc.pthread_mutex_lock(&mutex_);
+    return exported::mutex_lock(&mutex_);
   const int error = lock(mutex_, {});
   __atomic_fetch_sub(&mutex_.__data.__nusers, 1, __ATOMIC_RELAXED); // relaxed: as above
   if (knows_owner(kind_of(mutex_)))
@@ -159,28 +180,32 @@ int given_up_mutex::take_again() noexcept {
   return error;
 }
 
-// Robust ones are libc's, and the kernel's where they inherit priorities: it knows no thread of ours.
 int exported::mutex_init(pthread_mutex_t* m, const pthread_mutexattr_t* how) noexcept {
   const int error = libc.pthread_mutex_init(m, how);
-  if (error == 0 && takes_threads_over())
+  if (error == 0 && (kind_of(*m) & inherit_bit) != 0 && takes_threads_over() && !is_to_inherit(kind_of(*m)))
     m->__data.__kind &= ~int{inherit_bit};
   return error;
 }
 
 int exported::mutex_lock(pthread_mutex_t* m) noexcept {
-  return is_libcs(kind_of(*m)) ? libc.pthread_mutex_lock(m) : lock(*m, {});
+  const int kind = kind_of(*m);
+  return is_libcs(kind) ? lock_by_libc(kind, [m] { return libc.pthread_mutex_lock(m); }) : lock(*m, {});
 }
 
 int exported::mutex_trylock(pthread_mutex_t* m) noexcept {
-  return is_libcs(kind_of(*m)) ? libc.pthread_mutex_trylock(m) : try_lock(*m);
+  const int kind = kind_of(*m);
+  return is_libcs(kind) ? lock_by_libc(kind, [m] { return libc.pthread_mutex_trylock(m); }) : try_lock(*m);
 }
 
 int exported::mutex_timedlock(pthread_mutex_t* m, const timespec* until) noexcept {
-  return is_libcs(kind_of(*m)) ? libc.pthread_mutex_timedlock(m, until) : lock(*m, {until, CLOCK_REALTIME});
+  const int kind = kind_of(*m);
+  return is_libcs(kind) ? lock_by_libc(kind, [=] { return libc.pthread_mutex_timedlock(m, until); })
+                        : lock(*m, {until, CLOCK_REALTIME});
 }
 
 int exported::mutex_unlock(pthread_mutex_t* m) noexcept {
-  return is_libcs(kind_of(*m)) ? libc.pthread_mutex_unlock(m) : unlock(*m);
+  const int kind = kind_of(*m);
+  return is_libcs(kind) ? unlock_by_libc(kind, *m) : unlock(*m);
 }
 
 int exported::mutex_destroy(pthread_mutex_t* m) noexcept {
@@ -214,8 +239,9 @@ WEFT_API int pthread_mutex_timedlock(pthread_mutex_t* m, const timespec* until) 
 }
 
 WEFT_API int pthread_mutex_clocklock(pthread_mutex_t* m, clockid_t clock, const timespec* until) noexcept {
-  if (is_libcs(kind_of(*m)))
-    return libc.pthread_mutex_clocklock(m, clock, until);
+  const int kind = kind_of(*m);
+  if (is_libcs(kind))
+    return lock_by_libc(kind, [=] { return libc.pthread_mutex_clocklock(m, clock, until); });
   const limit l{until, clock};
   return l.is_clock() ? lock(*m, l) : EINVAL;
 }
@@ -226,6 +252,11 @@ WEFT_API int pthread_mutex_unlock(pthread_mutex_t* m) noexcept {
     return 0;
   }
   return exported::mutex_unlock(m);
+}
+
+// Locks it meanwhile.
+WEFT_API int pthread_mutex_setprioceiling(pthread_mutex_t* m, int ceiling, int* before) noexcept {
+  return call_libc(kind_of(*m), [=] { return libc.pthread_mutex_setprioceiling(m, ceiling, before); });
 }
 
 WEFT_API int pthread_mutex_destroy(pthread_mutex_t* m) noexcept {

@@ -36,11 +36,17 @@ enum : int { kind_mask = 3, robust_bit = 16, inherit_bit = 32, protect_bit = 64,
 [[nodiscard]] inline int kind_of(const pthread_mutex_t& m) noexcept {
   return __atomic_load_n(&m.__data.__kind, __ATOMIC_RELAXED); // relaxed: constant between init and destroy
 }
-/// Robust ones belong to libc, which hands them over when their owner ends; shared ones and those with a
-/// ceiling to the kernel; -1 is one that was destroyed. Who inherits a priority here inherits nothing: all
-/// threads have the same.
+/// Its owner has another priority meanwhile (kernel_mutex.hpp).
+[[nodiscard]] inline bool gives_priorities(int kind) noexcept {
+  return kind >= 0 && (kind & (inherit_bit | protect_bit)) != 0;
+}
+[[nodiscard]] inline bool has_ceiling(int kind) noexcept {
+  return kind >= 0 && (kind & protect_bit) != 0;
+}
+/// Robust ones belong to libc, which hands them over when their owner ends; shared ones to the kernel, and
+/// those that give priorities to both; -1 is one that was destroyed.
 [[nodiscard]] inline bool is_libcs(int kind) noexcept {
-  return all_are_libcs || kind < 0 || (kind & (robust_bit | protect_bit | shared_bit)) != 0;
+  return all_are_libcs || kind < 0 || gives_priorities(kind) || (kind & (robust_bit | shared_bit)) != 0;
 }
 
 // --- condition variable: the number of wake-ups so far; glibc's marks ---

@@ -282,13 +282,13 @@ void hand_signals_over() noexcept {
   pthread_attr_t a;
   pthread_t made{};
   constexpr std::size_t stack_bytes = 128 << 10;
-  if (::pthread_attr_init(&a) == 0) {
-    ::pthread_attr_setstacksize(&a, stack_bytes);
-    ::pthread_attr_setdetachstate(&a, PTHREAD_CREATE_DETACHED);
+  if (libc.pthread_attr_init(&a) == 0) {
+    libc.pthread_attr_setstacksize(&a, stack_bytes);
+    libc.pthread_attr_setdetachstate(&a, PTHREAD_CREATE_DETACHED);
     const bool is_made = libc.pthread_create(&made, &a, &receive, nullptr) == 0;
     if (const int unused = is_made ? -1 : told_by.exchange_acq_rel(-1); unused >= 0)
       libc.close(unused);
-    ::pthread_attr_destroy(&a);
+    libc.pthread_attr_destroy(&a);
   }
   libc.pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }

@@ -6,6 +6,7 @@
 #include "front/pthreads/descriptor_wait.hpp"
 #include "front/pthreads/engine.hpp"
 #include "front/pthreads/kernel_attributes.hpp"
+#include "front/pthreads/kernel_mutex.hpp"
 #include "front/pthreads/leaving_library.hpp"
 #include "front/pthreads/libc.hpp"
 #include "front/pthreads/libc_cancellation.hpp"
@@ -69,6 +70,7 @@ void end_life(thread& t) {
     door::futex_wake_anywhere(word, 1);
   }
   pass_on_what_woke(t); // a cancellation leaves frames as they are
+  take_own_id_back(t);
   bool has_signals = false;
   {
     const door::runtime_section in;
@@ -130,16 +132,16 @@ wishes wishes_of(const pthread_attr_t& a) noexcept {
   sched_param priority{};
   void* stack = nullptr;
   std::size_t bytes = 0;
-  ::pthread_attr_getdetachstate(&a, &state);
-  ::pthread_attr_getstacksize(&a, &w.stack_bytes);
-  ::pthread_attr_getguardsize(&a, &w.guard_bytes);
+  libc.pthread_attr_getdetachstate(&a, &state);
+  libc.pthread_attr_getstacksize(&a, &w.stack_bytes);
+  libc.pthread_attr_getguardsize(&a, &w.guard_bytes);
   ::pthread_attr_getinheritsched(&a, &inherits);
-  ::pthread_attr_getschedpolicy(&a, &policy);
-  ::pthread_attr_getschedparam(&a, &priority);
+  libc.pthread_attr_getschedpolicy(&a, &policy);
+  libc.pthread_attr_getschedparam(&a, &priority);
   w.detached = state == PTHREAD_CREATE_DETACHED;
   w.has_mask = ::pthread_attr_getsigmask_np(&a, &w.mask) == 0; // else PTHREAD_ATTR_NO_SIGMASK_NP
   // The lowest address of a stack that nobody has set is that many bytes below 0.
-  const bool supplied = ::pthread_attr_getstack(&a, &stack, &bytes) == 0 && stack != nullptr &&
+  const bool supplied = libc.pthread_attr_getstack(&a, &stack, &bytes) == 0 && stack != nullptr &&
                         reinterpret_cast<std::uintptr_t>(stack) < std::uintptr_t{1} << 47;
   // Of a priority that its policy does not have libc says what is wrong.
   w.needs_kernel_thread =
@@ -175,7 +177,7 @@ wishes learn_usual() noexcept {
   if (::pthread_getattr_default_np(&a) != 0)
     return {};
   const wishes w = wishes_of(a);
-  ::pthread_attr_destroy(&a);
+  libc.pthread_attr_destroy(&a);
   if (w.has_mask) // too seldom to be kept
     return w;
   usual.stack_bytes.store_relaxed(w.stack_bytes);

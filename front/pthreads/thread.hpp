@@ -101,6 +101,8 @@ class thread : public door::object<kind> {
   door::atomic<own_kernel_thread*> kernel_thread{
       nullptr};                     // for it alone, from when somebody has asked for it
   bool is_on_kernel_thread = false; // its own
+  std::uint32_t id_of_block = 0;    // not 0: libc finds the kernel thread's in its place (kernel_mutex.cpp)
+  unsigned ceilings_held = 0;       // mutexes with a priority of their own that it has
   bool has_own_descriptors = false; // by unshare(2): what is known of the process' is not its
 
   // --- attributes ---
