@@ -315,12 +315,13 @@ namespace {
                                      pc < reinterpret_cast<std::uintptr_t>(&__stop_weft_on_tick));
 }
 
-// What else a tick is for. False: it is somebody else's signal.
+// What else a tick is for. False: it is somebody else's signal. Who ticks is answered by the handler below:
+// until that has begun the next one waits longer, or handlers would pile up on it under a slow tracer.
 [[gnu::noinline]] bool answer_or_pass_on(const siginfo_t& info, const ucontext_t& interrupted) noexcept {
   if (asks_for_calls(info)) {
     answer_watchdog(reinterpret_cast<const void*>(arch::program_counter(interrupted)));
   } else if (is_tick(info)) {
-    begin_tick();
+    note_tick();
     static_cast<void>(pass_on(info));
   } else {
     return false;
