@@ -49,15 +49,15 @@ void call_off_wait(thread& t) noexcept {
   set_mask(t, before); // what it has changed is its own
 }
 
-// The caller, a thread of ours, handles it now.
-void handle_now(thread& t, siginfo_t& info) {
+// The caller, a thread of ours, handles it now. True: a call that was interrupted ends for it.
+bool handle_now(thread& t, siginfo_t& info) {
   const int number = info.si_signo;
   struct sigaction now{};
   if (::sigaction(number, nullptr, &now) != 0)
-    return;
+    return false;
   if (is_function(now)) {
-    t.handler_ends_calls = t.handler_ends_calls || (now.sa_flags & SA_RESTART) == 0;
-    return call_handler(t, info, now);
+    call_handler(t, info, now);
+    return (now.sa_flags & SA_RESTART) == 0;
   }
   const no_preemption here; // it is for this kernel thread
   const sigset_t it = set_of(bit_of(number));
@@ -65,23 +65,27 @@ void handle_now(thread& t, siginfo_t& info) {
   libc.pthread_sigmask(SIG_UNBLOCK, &it, &before);
   libc.raise(number);
   libc.pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return false;
 }
 
-bool run_handlers(thread& t) {
+struct handlers_run {
+  bool any = false, ends_calls = false;
+};
+
+handlers_run run_handlers(thread& t) {
   go_to_kernel_thread(t);
   const auto open = [&t] {
     return t.signals_sent.load_relaxed() & ~t.blocked_signals.load_relaxed();
   }; // relaxed: after call_off
-  if (open() == 0)
-    return false;
-  t.handler_ends_calls = false;
+  handlers_run run;                          // other signals may run more of them meanwhile, which is theirs
   while (const std::uint64_t now = open()) { // one handler may let another signal in
     siginfo_t info{};
     if (take_queued(t, now, info) == 0)
       break;
-    handle_now(t, info);
+    run.ends_calls |= handle_now(t, info);
+    run.any = true;
   }
-  return true;
+  return run;
 }
 
 bool is_cancelled(const thread& t) noexcept {
@@ -102,18 +106,18 @@ void exit_here() {
 }
 
 // For those whose frames nothing may unwind: a handler may end the thread.
-[[gnu::noinline]] bool run_handlers_within_library(thread& t, const void* frame) noexcept {
+[[gnu::noinline]] handlers_run run_handlers_within_library(thread& t, const void* frame) noexcept {
   struct {
     thread& of;
-    bool handled;
-  } run{t, false};
+    handlers_run handlers;
+  } run{t, {}};
   const auto all = [](void* argument) {
     auto& r = *static_cast<decltype(run)*>(argument);
-    r.handled = run_handlers(r.of);
+    r.handlers = run_handlers(r.of);
   };
   if (!call_to_its_end(all, &run))
     end_above(frame, t, t.exits ? t.result : PTHREAD_CANCELED);
-  return run.handled;
+  return run.handlers;
 }
 
 // What a thread does that is interrupted where it computes or waits in the kernel. It may end in a handler,
@@ -125,11 +129,11 @@ void exit_here() {
   if (t.waits_at.load_relaxed() != nullptr || t.waits_for_descriptor.load_relaxed() >= 0)
     return false; // `call_off` ends that wait: it acts then, and tells its caller
   const errno_kept as_it_was;
-  const bool handled = run_handlers_within_library(t, __builtin_frame_address(0));
+  const handlers_run run = run_handlers_within_library(t, __builtin_frame_address(0));
   const bool ends = is_cancelled(t);
   if (ends && (t.cancel_at_once || libc_lets_cancel(t)))
     end_above(__builtin_frame_address(0), t, PTHREAD_CANCELED);
-  return (handled && t.handler_ends_calls) || ends;
+  return run.ends_calls || ends;
 }
 
 // For one that does not wait by the front's functions. It may end at any moment, but its unit is there until
@@ -196,10 +200,11 @@ bool act_on_requests() {
   if (t.call_off.load_relaxed() == 0 && !t.cancel_asked.load_relaxed())
     return false;
   static_cast<void>(t.call_off.exchange_acq_rel(0)); // pairs with the release in call_off_wait()
-  const bool handled = run_handlers(t);
+  const handlers_run run = run_handlers(t);
+  t.handler_ends_calls = run.ends_calls;
   if (is_cancelled(t))
     end_calling_thread(PTHREAD_CANCELED);
-  return handled;
+  return run.any;
 }
 
 bool is_asked_to_end() noexcept {

@@ -81,7 +81,7 @@ class thread : public door::object<kind> {
   bool exits = false;
   door::atomic<std::uint64_t> blocked_signals{0}; // others look whom a signal of the process may go to
   bool owns_kernel_thread = false;                // in a child of fork(): its mask is the kernel's too
-  bool handler_ends_calls = false;                // the last handlers that ran: one of them has no SA_RESTART
+  bool handler_ends_calls = false; // of those that its last act_on_requests() ran one has no SA_RESTART
 
   // --- in the list of all (process_signals.cpp); under the list's lock ---
   thread *next_of_all = nullptr, *before_of_all = nullptr;

@@ -73,6 +73,13 @@ inline constexpr std::size_t syscall_bytes = 2;
     return interrupted_call::failed;
   return interrupted_call::none;
 }
+// Of one that restarts: whether the kernel has been in it, and it is not one that is only to be made. The
+// `syscall` instruction leaves its end in rcx and the flags in r11, where nothing keeps them for long.
+[[nodiscard]] inline bool has_been_in_kernel(const ucontext_t& interrupted) noexcept {
+  const auto& g = interrupted.uc_mcontext.gregs;
+  return static_cast<std::uintptr_t>(g[REG_RCX]) == program_counter(interrupted) + syscall_bytes &&
+         g[REG_R11] == g[REG_EFL];
+}
 // The number of the call, where it restarts, and its first arguments.
 [[nodiscard]] inline std::array<long, 5> call_with_arguments(const ucontext_t& interrupted) noexcept {
   const auto& g = interrupted.uc_mcontext.gregs;
@@ -108,8 +115,7 @@ inline constexpr std::size_t syscall_bytes = 2;
          __builtin_memcmp(last.data(), keep_r11, last.size()) == 0;
 }
 
-// Nothing: what was interrupted has not just come out of a system call. The `syscall` instruction leaves its
-// end in rcx and the flags in r11, where nothing keeps them for long.
+// Nothing: what was interrupted has not just come out of a system call (has_been_in_kernel()).
 [[nodiscard]] inline std::optional<returned_call> call_returned(const ucontext_t& interrupted) noexcept {
   const auto& g = interrupted.uc_mcontext.gregs;
   const std::uintptr_t pc = program_counter(interrupted);
@@ -200,6 +206,9 @@ inline constexpr bool can_preempt = false;
 enum class interrupted_call : std::uint8_t { none, restarts, failed };
 [[nodiscard]] inline interrupted_call call_interrupted(const ucontext_t&) noexcept {
   return interrupted_call::none;
+}
+[[nodiscard]] inline bool has_been_in_kernel(const ucontext_t&) noexcept {
+  return false;
 }
 [[nodiscard]] inline std::array<long, 5> call_with_arguments(const ucontext_t&) noexcept {
   return {-1};

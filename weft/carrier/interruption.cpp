@@ -19,6 +19,13 @@ void user_mode::interrupt() noexcept {
     ticks->interrupt(*this);
 }
 
+void user_mode::heed_soon() const noexcept {
+  if (!is_interrupted()) [[likely]] // pairs with (I1)
+    return;
+  if (ticker* const ticks = ticker_of_process.load(std::memory_order_acquire))
+    ticks->tick_here();
+}
+
 bool user_mode::heed() noexcept {
   if (interrupted_.exchange_acq_rel(0) == 0)
     return false;

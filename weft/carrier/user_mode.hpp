@@ -108,16 +108,10 @@ class WEFT_API user_mode {
   // How often that was so: who has interrupted a call, or makes one, sees whether it ends. Contexts: this
   // thread, and handlers of signals that have interrupted it.
   [[nodiscard]] std::uint32_t calls_ended() const noexcept { return calls_ended_.load_relaxed(); }
-  // For handlers of ticks on top of one that has not read that count yet: those on top of them are told.
-  // Returns what was noted before.
-  [[nodiscard]] bool handler_begins() const noexcept { return handler_begins_.load_relaxed() != 0; }
-  bool note_that_handler_begins(bool begins) noexcept {
-    const bool before = handler_begins();
-    base::backend::compiler_fence(); // as hold() and let_go()
-    handler_begins_.store_relaxed(begins ? 1 : 0);
-    base::backend::compiler_fence();
-    return before;
-  }
+  // The thread has shown that it is in user mode, and looks no further: who has interrupted it before that,
+  // as (I1) has it, is heeded by a tick. Contexts: in user mode of this thread. SIGNAL-SAFE. Switches: at a
+  // tick.
+  void heed_soon() const noexcept;
   [[nodiscard]] std::uint32_t serial() const noexcept { return serial_; }
   // The thread itself asked not to be preempted: counts, for handlers on its kernel thread. Contexts: in user
   // mode of this thread. Switches: the last let_go(), if a tick came.
@@ -217,7 +211,7 @@ class WEFT_API user_mode {
   base::atomic<std::uint32_t> entering_{0};
   base::atomic<std::uint32_t> held_{0};
   base::atomic<std::uint32_t> interrupted_{0};
-  base::atomic<std::uint32_t> calls_ended_{0}, handler_begins_{0};
+  base::atomic<std::uint32_t> calls_ended_{0};
   const preemption kind_;
   const std::uint32_t serial_; // tells it from others, for who looks from outside; not 0
 };

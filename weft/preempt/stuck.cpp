@@ -23,8 +23,6 @@
 namespace weft::preempt {
 namespace {
 
-constexpr long lock_pi_of_any_clock = 13; // FUTEX_LOCK_PI2, Linux 5.14
-
 // Without a time limit: other waits, and other calls, a signal would end with EINTR.
 bool is_wait_for_good(const kernel_call& made) noexcept {
   const long what = made[2] & FUTEX_CMD_MASK;
@@ -226,7 +224,8 @@ bool is_at_a_wait(const ucontext_t& interrupted) noexcept {
 bool ends_for_signals(const ucontext_t& interrupted) noexcept {
   const kernel_call made = arch::call_with_arguments(interrupted);
   const long what = made[2] & FUTEX_CMD_MASK;
-  return made[0] != SYS_futex || (what != FUTEX_LOCK_PI && what != lock_pi_of_any_clock);
+  return is_at_a_wait(interrupted) && arch::has_been_in_kernel(interrupted) &&
+         (made[0] != SYS_futex || what == FUTEX_WAIT || what == FUTEX_WAIT_BITSET);
 }
 
 // What fork() has locked, the thread that is in it knows of. One that visits an event loop of the program's

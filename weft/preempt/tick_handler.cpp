@@ -148,6 +148,12 @@ void go_on_with(const std::optional<cut_call>& cut, const user_mode& thread, way
   if (thread.calls_ended() == back.calls_ended)
     go_on_with(cut, back.interrupted);
 }
+// Else the next tick finds the call as it is.
+void go_on_unless_interrupted(const std::optional<cut_call>& cut, const user_mode& thread,
+                              way_back& back) noexcept {
+  if (!thread.is_interrupted() || thread.is_held_for_good())
+    go_on_with(cut, thread, back);
+}
 
 void preempt(user_mode& thread, way_back& back, const std::optional<cut_call>& cut) noexcept {
   const mask_of_thread mask(back);
@@ -155,13 +161,12 @@ void preempt(user_mode& thread, way_back& back, const std::optional<cut_call>& c
   mask.set(back, now != nullptr ? *now : *worker_of_this_kernel_thread());
   if (now == nullptr) {
     handled.nowhere_to_go.fetch_add_relaxed(1);
-    return;
+  } else {
+    handled.preemptions_done.fetch_add_relaxed(1);
+    thread.return_to_user_mode();
   }
-  handled.preemptions_done.fetch_add_relaxed(1);
-  thread.return_to_user_mode();
-  if (!thread.is_interrupted()) // else the next tick finds the call as it is
-    go_on_with(cut, thread, back);
-  if (thread.has_remembered())
+  go_on_unless_interrupted(cut, thread, back);
+  if (now != nullptr && thread.has_remembered())
     back.tick_when_returned();
 }
 
@@ -185,10 +190,11 @@ bool can_heed(const user_mode& thread, const ucontext_t& interrupted) noexcept {
 // Last of all but the way back: a call ends for an interruption, and it does so whichever handler on top of
 // this one has heeded that. What comes from then on finds the call as this handler has found it.
 [[gnu::noinline]] void settle_and_return(const user_mode& thread, way_back& back, int kept_errno) noexcept {
-  const bool restarts = restarts_a_wait(back.interrupted);
+  const bool restarts = arch::call_interrupted(back.interrupted) == arch::interrupted_call::restarts &&
+                        ends_for_signals(back.interrupted);
   if (restarts)
     back.hold_ticks();
-  if (restarts && thread.calls_ended() != back.calls_ended && ends_for_signals(back.interrupted))
+  if (restarts && thread.calls_ended() != back.calls_ended)
     arch::end_call(back.interrupted, -EINTR);
   if (thread.is_interrupted() && can_heed(thread, back.interrupted))
     back.tick_when_returned();
@@ -228,8 +234,7 @@ bool can_heed(const user_mode& thread, const ucontext_t& interrupted) noexcept {
   } else {
     return preempt(thread, back, cut);
   }
-  if (!thread.is_interrupted()) // else the next tick finds the call as it is
-    go_on_with(cut, thread, back);
+  go_on_unless_interrupted(cut, thread, back);
 }
 
 // While one is in scope the monitor lets the worker alone: the handler waits there.
@@ -308,36 +313,43 @@ namespace {
 
 // A handler that has not read its thread's count yet is below: two signals at once, for one. It is to see to
 // what has come, at the call that it has interrupted. Contexts: as on_tick().
-[[gnu::always_inline]] inline bool is_above_beginning(const user_mode& thread,
-                                                      const ucontext_t& interrupted) noexcept {
+[[gnu::always_inline]] inline bool is_above_beginning(const ucontext_t& interrupted) noexcept {
   const std::uintptr_t pc = arch::program_counter(interrupted);
-  return thread.handler_begins() || (pc >= reinterpret_cast<std::uintptr_t>(&__start_weft_on_tick) &&
-                                     pc < reinterpret_cast<std::uintptr_t>(&__stop_weft_on_tick));
+  return pc >= reinterpret_cast<std::uintptr_t>(&__start_weft_on_tick) &&
+         pc < reinterpret_cast<std::uintptr_t>(&__stop_weft_on_tick);
+}
+
+[[gnu::always_inline]] inline void set_open(bool open, int number) noexcept {
+  constexpr long bytes_of_the_kernel = 8;
+  const std::uint64_t only_this = std::uint64_t{1} << (number - 1);
+  static_cast<void>(arch::system_call<SYS_rt_sigprocmask>(
+      {open ? SIG_UNBLOCK : SIG_BLOCK, reinterpret_cast<long>(&only_this), 0, bytes_of_the_kernel, 0, 0}));
 }
 
 // What else a tick is for. False: it is somebody else's signal. Who ticks is answered by the handler below:
 // until that has begun the next one waits longer, or handlers would pile up on it under a slow tracer.
 [[gnu::noinline]] bool answer_or_pass_on(const siginfo_t& info, const ucontext_t& interrupted) noexcept {
-  if (asks_for_calls(info)) {
+  const int kept = read_errno();
+  const bool asks = asks_for_calls(info), ticks = !asks && is_tick(info);
+  if (asks) {
     answer_watchdog(reinterpret_cast<const void*>(arch::program_counter(interrupted)));
-  } else if (is_tick(info)) {
+  } else if (ticks) {
     note_tick();
     static_cast<void>(pass_on(info));
-  } else {
-    return false;
   }
-  return true;
+  write_errno(kept);
+  return asks || ticks;
 }
 
-// The thread stays where it is, and handlers on top of this one leave it there as well.
-[[gnu::always_inline]] inline bool leave_to_beginning(user_mode& thread, const siginfo_t& info,
+// The thread stays where it is: no tick comes before the kernel's way back to the first instruction of the
+// handler below, where the next one finds that it is above it.
+[[gnu::always_inline]] inline bool leave_to_beginning(const siginfo_t& info,
                                                       const ucontext_t& interrupted) noexcept {
-  const bool before = thread.note_that_handler_begins(true);
-  const int kept = read_errno();
-  const bool is_done = answer_or_pass_on(info, interrupted);
-  write_errno(kept);
-  thread.note_that_handler_begins(before);
-  return is_done;
+  set_open(false, info.si_signo);
+  if (answer_or_pass_on(info, interrupted))
+    return true;
+  set_open(true, info.si_signo);
+  return false;
 }
 
 } // namespace
@@ -352,10 +364,9 @@ namespace {
   auto& interrupted = *static_cast<ucontext_t*>(context);
   std::uint32_t calls_ended = 0;
   if (in_user_mode) {
-    user_mode& thread = user_mode::behind(face);
-    if (is_above_beginning(thread, interrupted) && leave_to_beginning(thread, *info, interrupted))
+    if (is_above_beginning(interrupted) && leave_to_beginning(*info, interrupted))
       return;
-    calls_ended = thread.calls_ended();
+    calls_ended = user_mode::behind(face).calls_ended();
   }
   const int kept = read_errno();
   way_back back(interrupted, number, calls_ended);

@@ -291,6 +291,7 @@ class monitor final : public sched::ticker {
     if (w.preemption.user_mode_serial.load_relaxed() != 0)
       tick_now(w, number_);
   }
+  void tick_here() noexcept override { send_tick(os::this_kernel_thread_id(), number_); }
   void interrupt(const user_mode& thread) noexcept override {
     struct search {
       const user_mode& wanted;

@@ -140,6 +140,7 @@ bool wake_from_user_mode(const void* address, unsigned most, thread_bucket::comp
   thread.enter_runtime();
   woken = wake_at(address, most, any_futex_bit, there);
   thread.return_to_user_mode();
+  thread.heed_soon();
   return true;
 }
 

@@ -57,6 +57,8 @@ class ticker {
   // The thread that runs on `w`, if it is a preemptible one in user mode, leaves now. The worker does not end
   // meanwhile.
   virtual void tick(worker& w) noexcept = 0;
+  // Whatever runs on the calling kernel thread gets a tick. SIGNAL-SAFE.
+  virtual void tick_here() noexcept = 0;
   // That thread, wherever it is in user mode, with a worker or without, has its handler run.
   virtual void interrupt(const user_mode& thread) noexcept = 0;
   // `planned_tick` of some worker has been set to `at`.
