@@ -37,10 +37,14 @@ unsigned wanted_workers() {
   return std::max(1U, door::worker_count_by_default());
 }
 
-void after_fork_in_child() {
-  ++forks_before;
+// Also of a process that has had no thread yet: a server that goes into the background, for one.
+void note_child() noexcept {
   own_process = ::getpid();
   handle_of_main = self != nullptr ? pthread_t{} : libc.pthread_self(); // who has forked is the child's main
+}
+
+void after_fork_in_child() {
+  ++forks_before;
   has_end_of_main = has_end_of_main && self == nullptr;
   main_ended.store_relaxed(0);
   threads_alive.store_relaxed(self != nullptr ? 1 : 0); // relaxed: one kernel thread
@@ -75,8 +79,8 @@ void outlive_main(void* round) {
 }
 
 [[gnu::constructor]] void begin() noexcept {
-  own_process = ::getpid();
-  handle_of_main = libc.pthread_self();
+  note_child();
+  libc.__register_atfork(nullptr, nullptr, [] { note_child(); }, nullptr);
 }
 
 // As late as may be: a program may count its keys.

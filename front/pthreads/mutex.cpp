@@ -158,23 +158,33 @@ int unlock_by_libc(int kind, pthread_mutex_t& m) noexcept {
 
 // libc's destroy looks at the users, of whom there are none else here.
 int given_up_mutex::give_up() noexcept {
-  if (is_libcs(kind_of(mutex_)))
-    return exported::mutex_unlock(&mutex_);
+  if (is_libcs(kind_of(mutex_))) {
+    count_user(1);
+    const int error = exported::mutex_unlock(&mutex_);
+    if (error != 0)
+      count_user(-1);
+    return error;
+  }
   if (knows_owner(kind_of(mutex_))) {
     if (owner_of(mutex_) != own_number())
       return EPERM;
     more_ = mutex_.__data.__count - 1;
     mutex_.__data.__count = 1;
   }
-  __atomic_fetch_add(&mutex_.__data.__nusers, 1, __ATOMIC_RELAXED); // relaxed: a count
+  count_user(1);
   return unlock(mutex_);
 }
 
+void given_up_mutex::count_user(int more) noexcept {
+  __atomic_fetch_add(&mutex_.__data.__nusers, static_cast<unsigned>(more), __ATOMIC_RELAXED); // relaxed: a count
+}
+
 int given_up_mutex::take_again() noexcept {
-  if (is_libcs(kind_of(mutex_)))
-    return exported::mutex_lock(&mutex_);
-  const int error = lock(mutex_, {});
-  __atomic_fetch_sub(&mutex_.__data.__nusers, 1, __ATOMIC_RELAXED); // relaxed: as above
+  const bool is_of_libc = is_libcs(kind_of(mutex_));
+  const int error = is_of_libc ? exported::mutex_lock(&mutex_) : lock(mutex_, {});
+  count_user(-1);
+  if (is_of_libc)
+    return error;
   if (knows_owner(kind_of(mutex_)))
     mutex_.__data.__count += more_;
   return error;

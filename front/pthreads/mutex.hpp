@@ -16,6 +16,7 @@ class given_up_mutex {
   [[nodiscard]] int take_again() noexcept;
 
  private:
+  void count_user(int more) noexcept;
   pthread_mutex_t& mutex_;
   unsigned more_ = 0; // how often it was taken beside once
 };

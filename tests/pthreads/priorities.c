@@ -3,6 +3,7 @@
 #include "tests/pthreads/in_call.h"
 
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 enum { low = 2, middle = 5, high = 9 };
 
@@ -222,6 +223,40 @@ static void ceilings(void) {
   CHECK_ERROR(0, pthread_mutex_destroy(&m));
 }
 
+/* The child of a thread that is promoted has another kernel thread. */
+static void* forks(void* x) {
+  CHECK_ERROR(0, pthread_mutex_lock(&m));
+  CHECK_ERROR(0, pthread_mutex_unlock(&m));
+  const pid_t child = fork();
+  if (child != 0) {
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    return x;
+  }
+  alarm(20);
+  counted = 0;
+  CHECK_ERROR(0, pthread_mutex_lock(&m));
+  const pthread_t t = begin(wants, NULL);
+  sleep_ms(5); /* it waits */
+  CHECK(counted == 0);
+  CHECK_ERROR(0, pthread_mutex_unlock(&m));
+  end(t);
+  CHECK(counted == 1);
+  _exit(0);
+}
+static void in_a_child(void) {
+  const pid_t child = fork(); /* before there was any thread */
+  if (child != 0) {
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    return;
+  }
+  alarm(50);
+  make(&m, PTHREAD_PRIO_INHERIT, PTHREAD_MUTEX_NORMAL, PTHREAD_PROCESS_PRIVATE);
+  for (int i = 0; i < 3; ++i)
+    end(begin(forks, NULL));
+}
+
 int main(int count, char** words) {
   (void)count;
   static const struct test_case cases[] = {{"inherited", inherited},
@@ -229,6 +264,7 @@ int main(int count, char** words) {
                                            {"as_others", as_others},
                                            {"in_conditions", in_conditions},
                                            {"despite_signals", despite_signals},
-                                           {"ceilings", ceilings}};
+                                           {"ceilings", ceilings},
+                                           {"in_a_child", in_a_child}};
   return RUN_CASE(cases, words);
 }
