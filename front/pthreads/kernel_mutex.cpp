@@ -106,7 +106,8 @@ as_kernel_thread::as_kernel_thread() noexcept : error_(place_of_id != 0 ? go_the
   std::uint32_t& id = word_at(place_of_id);
   if (self->id_of_block == 0)
     self->id_of_block = id;
-  id = static_cast<std::uint32_t>(libc.syscall(SYS_gettid, 0, 0, 0, 0, 0, 0)); // another one in a child of fork()
+  id = static_cast<std::uint32_t>(
+      libc.syscall(SYS_gettid, 0, 0, 0, 0, 0, 0)); // another one in a child of fork()
   if (self->ceilings_held == 0 && place_of_flags != 0)
     word_at(place_of_flags) &= ~has_kept;
 }

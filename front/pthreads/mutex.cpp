@@ -176,7 +176,8 @@ int given_up_mutex::give_up() noexcept {
 }
 
 void given_up_mutex::count_user(int more) noexcept {
-  __atomic_fetch_add(&mutex_.__data.__nusers, static_cast<unsigned>(more), __ATOMIC_RELAXED); // relaxed: a count
+  __atomic_fetch_add(&mutex_.__data.__nusers, static_cast<unsigned>(more),
+                     __ATOMIC_RELAXED); // relaxed: a count
 }
 
 int given_up_mutex::take_again() noexcept {

@@ -90,10 +90,6 @@ thread* pin_one_with(int number, const thread* but) noexcept {
   }
   return nullptr;
 }
-void unpin(thread& t) noexcept {
-  t.pins.fetch_sub_release(1); // GONE: t. Pairs with the acquire in unlist()
-}
-
 bool has_handler(int number) noexcept {
   struct sigaction now{};
   return ::sigaction(number, nullptr, &now) == 0 && is_function(now);
@@ -337,8 +333,7 @@ void unlist(thread& t) noexcept {
     if (t.next_of_all != nullptr)
       t.next_of_all->before_of_all = t.before_of_all;
   }
-  for (unsigned looks = 0; t.pins.load_acquire() != 0;) // pairs with the release in unpin()
-    door::pause_for_another(looks);
+  await_pins(t);
 }
 
 void note_mask(std::uint64_t before, std::uint64_t now) noexcept {

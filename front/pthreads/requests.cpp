@@ -136,11 +136,12 @@ void exit_here() {
   return run.ends_calls || ends;
 }
 
-// For one that does not wait by the front's functions. It may end at any moment, but its unit is there until
-// it has been joined.
+// For one that does not wait by the front's functions. It may be about to end, and waits for this then.
 void interrupt(thread& t) noexcept {
-  if (&t != self && t.done.load_acquire() == 0) // pairs with (T1)
-    door::interrupt(*t.unit);
+  if (&t == self || !pin(t))
+    return;
+  door::interrupt(*t.unit);
+  unpin(t); // GONE: t
 }
 
 } // namespace

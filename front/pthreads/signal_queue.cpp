@@ -241,9 +241,31 @@ bool calls_waiting(const siginfo_t& info) noexcept {
 }
 
 bool stop_taking_signals(thread& t) noexcept {
+  bool has_none = false;
+  {
+    const std::scoped_lock held(t.lock);
+    t.takes_signals = false;
+    has_none = t.first_queued == nullptr;
+  }
+  await_pins(t);
+  return has_none;
+}
+
+bool pin(thread& t) noexcept {
+  const undisturbed here;
   const std::scoped_lock held(t.lock);
-  t.takes_signals = false;
-  return t.first_queued == nullptr;
+  if (t.takes_signals)
+    t.pins.fetch_add_relaxed(1); // relaxed: under the lock that stop_taking_signals() takes first
+  return t.takes_signals;
+}
+
+void unpin(thread& t) noexcept {
+  t.pins.fetch_sub_release(1); // GONE: t. Pairs with the acquire in await_pins()
+}
+
+void await_pins(thread& t) noexcept {
+  for (unsigned looks = 0; t.pins.load_acquire() != 0;) // pairs with the release in unpin()
+    door::pause_for_another(looks);
 }
 
 void give_signals_back(thread& t) noexcept {

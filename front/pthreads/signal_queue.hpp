@@ -48,9 +48,18 @@ int end_claim(thread& t, bool takes_it, siginfo_t& info, int result) noexcept;
 void call_waiting(int kernel_thread, int number) noexcept;
 [[nodiscard]] bool calls_waiting(const siginfo_t& info) noexcept;
 
-/// It ends: it takes none of the process' any more. False: there are some that it has not handled.
-/// *Contexts*: `t` itself, in the runtime. *Switches*: never. *Errors*: none.
+/// It ends: it takes none of the process' any more, nobody has it pinned, and nobody will. False: there are
+/// some that it has not handled. *Contexts*: `t` itself, in the runtime. *Switches*: never. *Errors*: none.
 [[nodiscard]] bool stop_taking_signals(thread& t) noexcept;
+
+/// Until unpin() `t` does not end. False: it takes no signals any more, and may end at any moment.
+/// *Contexts*: all but signal handlers; it is not freed meanwhile. *Switches*: at its end, if a tick came.
+/// *Errors*: none.
+[[nodiscard]] bool pin(thread& t) noexcept;
+/// GONE: t. *Contexts*: all. *Switches*: never. *Errors*: none.
+void unpin(thread& t) noexcept;
+/// *Contexts*: `t` itself, whom nobody can find any more. *Switches*: never. *Errors*: none.
+void await_pins(thread& t) noexcept;
 /// These are sent to the process again. *Contexts*: `t` itself, in user mode. *Switches*: at its end, if a
 /// tick came. *Errors*: none.
 void give_signals_back(thread& t) noexcept;
