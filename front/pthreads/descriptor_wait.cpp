@@ -59,10 +59,10 @@ class may_be_stopped {
 
 // Of a wait with that result.
 wait_end end_of(const std::error_code& error, door::deadline until) {
+  const bool handled =
+      self->call_off.load_relaxed() != 0 && act_on_requests(); // asked before it was closed, perhaps
   if (!error || error == std::errc::operation_canceled)
-    return self->call_off.load_relaxed() != 0 && act_on_requests() && self->handler_ends_calls
-               ? wait_end::interrupted
-               : wait_end::ready;
+    return handled && self->handler_ends_calls ? wait_end::interrupted : wait_end::ready;
   if (error == std::errc::timed_out && door::passed(until))
     return wait_end::too_late;
   return error == std::errc::bad_file_descriptor ? wait_end::closed : wait_end::unknown;

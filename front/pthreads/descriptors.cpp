@@ -69,6 +69,14 @@ long in_kernel(Kernel kernel) {
   return result;
 }
 
+// Who cancels a thread, and then closes what it is to read, does not find it alive.
+long fail_unless_cancelled() {
+  const int error = errno;
+  act_on_requests();
+  errno = error;
+  return -1;
+}
+
 // The result of `attempt`, a call that does not wait (EAGAIN: it would), as soon as there is one. `kernel` is
 // the call as the program has made it.
 template <class Attempt, class Kernel>
@@ -80,8 +88,10 @@ long when_ready(int descriptor, short events, Attempt attempt, Kernel kernel) {
   std::optional<door::deadline> until;
   for (;;) {
     const long result = attempt();
-    if (result >= 0 || errno != EAGAIN)
+    if (result >= 0)
       return result;
+    if (errno != EAGAIN)
+      return fail_unless_cancelled();
     if (!until) {
       if (is_nonblocking(descriptor))
         return would_wait();
