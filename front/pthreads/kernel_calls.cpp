@@ -44,6 +44,14 @@ constexpr std::array own_calls{SYS_setns,     SYS_capset,    SYS_seccomp,      S
                                SYS_setuid,    SYS_setgid,    SYS_setreuid,     SYS_setregid, SYS_setresuid,
                                SYS_setresgid, SYS_setgroups, SYS_set_mempolicy};
 
+// Where the kernel clears the id of its own thread at the end, libc waits for that: not the program's thread.
+int tell_word_of_id(unsigned long where) noexcept {
+  self->told_id.store_relaxed(static_cast<std::uint32_t>(own_id())); // relaxed: its own
+  *reinterpret_cast<futex_word**>(where) =
+      self->clears_at_end != nullptr ? self->clears_at_end : &self->told_id;
+  return 0;
+}
+
 template <class List, class Value>
 bool has(const List& list, Value value) noexcept {
   return std::find(list.begin(), list.end(), value) != list.end();
@@ -102,6 +110,8 @@ std::optional<long> before_kernel_call(long number, const long (&a)[6]) noexcept
     return call_for(static_cast<pid_t>(a[1]), number, a, 1);
   if (number == SYS_sched_setattr && is_for_ours(a[0]))
     return call_for(static_cast<pid_t>(a[0]), number, a, 0);
+  if (number == SYS_prctl && a[0] == PR_GET_TID_ADDRESS)
+    return tell_word_of_id(static_cast<unsigned long>(a[1]));
   if (number == SYS_unshare)
     return on_own_kernel_thread([&] { return unshare_here(static_cast<int>(a[0])); });
   if (has(own_calls, number) || (number == SYS_prctl && has(own_options, static_cast<int>(a[0])))) {
@@ -148,6 +158,8 @@ WEFT_API int prctl(int option, ...) noexcept {
     return name_self(reinterpret_cast<const char*>(a[0]));
   if (has_own_name && option == PR_GET_NAME)
     return exported::get_name(self->handle(), reinterpret_cast<char*>(a[0]), sizeof thread::name);
+  if (self != nullptr && option == PR_GET_TID_ADDRESS)
+    return tell_word_of_id(a[0]);
   const auto call = [&] { return libc.prctl(option, a[0], a[1], a[2], a[3]); };
   return has(own_options, option) ? on_own_kernel_thread(call) : call();
 }

@@ -24,13 +24,27 @@ constexpr const char* names[] = {
 
 } // namespace
 
+namespace {
+
 // Such a constructor may stand in malloc(), so this allocates nothing: dlopen() would.
+template <class Function>
+Function* find_one(Function*& function) noexcept {
+  auto* const slot = reinterpret_cast<void**>(&function);
+  *slot = ::dlsym(RTLD_NEXT, names[slot - reinterpret_cast<void**>(&libc)]);
+  return function;
+}
+
+} // namespace
+
 template <class Result, class... Parameters>
 template <Result (*libc_functions::*Slot)(Parameters...)>
 Result before_all_are_found<Result(Parameters...)>::call(Parameters... given) {
-  auto* const slot = reinterpret_cast<void**>(&(libc.*Slot));
-  *slot = ::dlsym(RTLD_NEXT, names[slot - reinterpret_cast<void**>(&libc)]);
-  return (libc.*Slot)(given...);
+  return find_one(libc.*Slot)(given...);
+}
+template <class Result, class... Parameters>
+template <Result (*libc_functions::*Slot)(Parameters...) noexcept>
+Result before_all_are_found<Result(Parameters...) noexcept>::call(Parameters... given) noexcept {
+  return find_one(libc.*Slot)(given...);
 }
 
 namespace {

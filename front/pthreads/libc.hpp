@@ -170,53 +170,53 @@ namespace weft::pthreads {
      char* const*))                                                                                          \
   X(system, int, (const char*))                                                                              \
   X(popen, FILE*, (const char*, const char*))                                                                \
-  X(__register_atfork, int, (void (*)(), void (*)(), void (*)(), void*))                                     \
-  X(__pthread_register_cancel, void, (__pthread_unwind_buf_t*))                                              \
-  X(__pthread_unregister_cancel, void, (__pthread_unwind_buf_t*))                                            \
-  X(pthread_attr_init, int, (pthread_attr_t*))                                                               \
-  X(pthread_attr_destroy, int, (pthread_attr_t*))                                                            \
-  X(pthread_attr_getdetachstate, int, (const pthread_attr_t*, int*))                                         \
-  X(pthread_attr_getguardsize, int, (const pthread_attr_t*, std::size_t*))                                   \
-  X(pthread_attr_getschedparam, int, (const pthread_attr_t*, sched_param*))                                  \
-  X(pthread_attr_getschedpolicy, int, (const pthread_attr_t*, int*))                                         \
-  X(pthread_attr_getstack, int, (const pthread_attr_t*, void**, std::size_t*))                               \
-  X(pthread_attr_getstacksize, int, (const pthread_attr_t*, std::size_t*))                                   \
-  X(pthread_attr_setaffinity_np, int, (pthread_attr_t*, std::size_t, const cpu_set_t*))                      \
-  X(pthread_attr_setdetachstate, int, (pthread_attr_t*, int))                                                \
-  X(pthread_attr_setguardsize, int, (pthread_attr_t*, std::size_t))                                          \
-  X(pthread_attr_setinheritsched, int, (pthread_attr_t*, int))                                               \
-  X(pthread_attr_setschedparam, int, (pthread_attr_t*, const sched_param*))                                  \
-  X(pthread_attr_setschedpolicy, int, (pthread_attr_t*, int))                                                \
-  X(pthread_attr_setscope, int, (pthread_attr_t*, int))                                                      \
-  X(pthread_attr_setstack, int, (pthread_attr_t*, void*, std::size_t))                                       \
-  X(pthread_attr_setstacksize, int, (pthread_attr_t*, std::size_t))                                          \
-  X(pthread_condattr_init, int, (pthread_condattr_t*))                                                       \
-  X(pthread_condattr_destroy, int, (pthread_condattr_t*))                                                    \
-  X(pthread_condattr_setclock, int, (pthread_condattr_t*, clockid_t))                                        \
-  X(pthread_getspecific, void*, (pthread_key_t))                                                             \
-  X(pthread_setspecific, int, (pthread_key_t, const void*))                                                  \
-  X(pthread_key_delete, int, (pthread_key_t))                                                                \
-  X(pthread_mutex_consistent, int, (pthread_mutex_t*))                                                       \
-  X(pthread_mutexattr_init, int, (pthread_mutexattr_t*))                                                     \
-  X(pthread_mutexattr_destroy, int, (pthread_mutexattr_t*))                                                  \
-  X(pthread_mutexattr_setprioceiling, int, (pthread_mutexattr_t*, int))                                      \
-  X(pthread_mutexattr_setprotocol, int, (pthread_mutexattr_t*, int))                                         \
-  X(pthread_mutexattr_setpshared, int, (pthread_mutexattr_t*, int))                                          \
-  X(pthread_mutexattr_setrobust, int, (pthread_mutexattr_t*, int))                                           \
-  X(pthread_mutexattr_settype, int, (pthread_mutexattr_t*, int))                                             \
-  X(pthread_rwlockattr_init, int, (pthread_rwlockattr_t*))                                                   \
-  X(pthread_rwlockattr_destroy, int, (pthread_rwlockattr_t*))                                                \
-  X(pthread_spin_init, int, (pthread_spinlock_t*, int))                                                      \
-  X(pthread_spin_destroy, int, (pthread_spinlock_t*))                                                        \
-  X(pthread_spin_lock, int, (pthread_spinlock_t*))                                                           \
-  X(pthread_spin_unlock, int, (pthread_spinlock_t*))                                                         \
-  X(sem_init, int, (sem_t*, int, unsigned))                                                                  \
-  X(sem_destroy, int, (sem_t*))                                                                              \
-  X(sem_getvalue, int, (sem_t*, int*))                                                                       \
-  X(sem_close, int, (sem_t*))                                                                                \
-  X(sem_unlink, int, (const char*))                                                                          \
+  X(__register_atfork, int, (void (*)(), void (*)(), void (*)(), void*) noexcept)                            \
+  X(__pthread_register_cancel, void, (__pthread_unwind_buf_t*) noexcept)                                     \
+  X(__pthread_unregister_cancel, void, (__pthread_unwind_buf_t*) noexcept)                                   \
+  X(pthread_attr_init, int, (pthread_attr_t*) noexcept)                                                      \
+  X(pthread_attr_destroy, int, (pthread_attr_t*) noexcept)                                                   \
+  X(pthread_attr_getdetachstate, int, (const pthread_attr_t*, int*) noexcept)                                \
+  X(pthread_attr_getguardsize, int, (const pthread_attr_t*, std::size_t*) noexcept)                          \
+  X(pthread_attr_getschedparam, int, (const pthread_attr_t*, sched_param*) noexcept)                         \
+  X(pthread_attr_getschedpolicy, int, (const pthread_attr_t*, int*) noexcept)                                \
+  X(pthread_attr_getstack, int, (const pthread_attr_t*, void**, std::size_t*) noexcept)                      \
+  X(pthread_attr_getstacksize, int, (const pthread_attr_t*, std::size_t*) noexcept)                          \
+  X(pthread_attr_setaffinity_np, int, (pthread_attr_t*, std::size_t, const cpu_set_t*) noexcept)             \
+  X(pthread_attr_setdetachstate, int, (pthread_attr_t*, int) noexcept)                                       \
+  X(pthread_attr_setguardsize, int, (pthread_attr_t*, std::size_t) noexcept)                                 \
+  X(pthread_attr_setinheritsched, int, (pthread_attr_t*, int) noexcept)                                      \
+  X(pthread_attr_setschedparam, int, (pthread_attr_t*, const sched_param*) noexcept)                         \
+  X(pthread_attr_setschedpolicy, int, (pthread_attr_t*, int) noexcept)                                       \
+  X(pthread_attr_setscope, int, (pthread_attr_t*, int) noexcept)                                             \
+  X(pthread_attr_setstack, int, (pthread_attr_t*, void*, std::size_t) noexcept)                              \
+  X(pthread_attr_setstacksize, int, (pthread_attr_t*, std::size_t) noexcept)                                 \
+  X(pthread_condattr_init, int, (pthread_condattr_t*) noexcept)                                              \
+  X(pthread_condattr_destroy, int, (pthread_condattr_t*) noexcept)                                           \
+  X(pthread_condattr_setclock, int, (pthread_condattr_t*, clockid_t) noexcept)                               \
+  X(pthread_getspecific, void*, (pthread_key_t) noexcept)                                                    \
+  X(pthread_setspecific, int, (pthread_key_t, const void*) noexcept)                                         \
+  X(pthread_key_delete, int, (pthread_key_t) noexcept)                                                       \
+  X(pthread_mutex_consistent, int, (pthread_mutex_t*) noexcept)                                              \
+  X(pthread_mutexattr_init, int, (pthread_mutexattr_t*) noexcept)                                            \
+  X(pthread_mutexattr_destroy, int, (pthread_mutexattr_t*) noexcept)                                         \
+  X(pthread_mutexattr_setprioceiling, int, (pthread_mutexattr_t*, int) noexcept)                             \
+  X(pthread_mutexattr_setprotocol, int, (pthread_mutexattr_t*, int) noexcept)                                \
+  X(pthread_mutexattr_setpshared, int, (pthread_mutexattr_t*, int) noexcept)                                 \
+  X(pthread_mutexattr_setrobust, int, (pthread_mutexattr_t*, int) noexcept)                                  \
+  X(pthread_mutexattr_settype, int, (pthread_mutexattr_t*, int) noexcept)                                    \
+  X(pthread_rwlockattr_init, int, (pthread_rwlockattr_t*) noexcept)                                          \
+  X(pthread_rwlockattr_destroy, int, (pthread_rwlockattr_t*) noexcept)                                       \
+  X(pthread_spin_init, int, (pthread_spinlock_t*, int) noexcept)                                             \
+  X(pthread_spin_destroy, int, (pthread_spinlock_t*) noexcept)                                               \
+  X(pthread_spin_lock, int, (pthread_spinlock_t*) noexcept)                                                  \
+  X(pthread_spin_unlock, int, (pthread_spinlock_t*) noexcept)                                                \
+  X(sem_init, int, (sem_t*, int, unsigned) noexcept)                                                         \
+  X(sem_destroy, int, (sem_t*) noexcept)                                                                     \
+  X(sem_getvalue, int, (sem_t*, int*) noexcept)                                                              \
+  X(sem_close, int, (sem_t*) noexcept)                                                                       \
+  X(sem_unlink, int, (const char*) noexcept)                                                                 \
   X(__pthread_unwind_next, void, (__pthread_unwind_buf_t*))                                                  \
-  X(sem_open, sem_t*, (const char*, int, mode_t, unsigned))
+  X(sem_open, sem_t*, (const char*, int, mode_t, unsigned) noexcept)
 
 struct libc_functions;
 
@@ -228,6 +228,12 @@ template <class Result, class... Parameters>
 struct before_all_are_found<Result(Parameters...)> {
   template <Result (*libc_functions::*Slot)(Parameters...)>
   static Result call(Parameters... given);
+};
+
+template <class Result, class... Parameters>
+struct before_all_are_found<Result(Parameters...) noexcept> {
+  template <Result (*libc_functions::*Slot)(Parameters...) noexcept>
+  static Result call(Parameters... given) noexcept;
 };
 
 struct libc_functions {

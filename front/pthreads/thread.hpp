@@ -92,6 +92,7 @@ class thread : public door::object<kind> {
   thread* next_of_ids = nullptr;
   bool has_listed_id = false;
   futex_word* clears_at_end = nullptr; // set_tid_address(2)
+  futex_word told_id{0};               // what is cleared where that was not called
 
   // While the kernel thread has its mask, which it stays on meanwhile (processes.cpp).
   std::optional<no_preemption> held_for_mask;
