@@ -171,8 +171,8 @@ namespace weft::pthreads {
   X(system, int, (const char*))                                                                              \
   X(popen, FILE*, (const char*, const char*))                                                                \
   X(__register_atfork, int, (void (*)(), void (*)(), void (*)(), void*) noexcept)                            \
-  X(__pthread_register_cancel, void, (__pthread_unwind_buf_t*) noexcept)                                     \
-  X(__pthread_unregister_cancel, void, (__pthread_unwind_buf_t*) noexcept)                                   \
+  X(__pthread_register_cancel, void, (void*) noexcept)                                                       \
+  X(__pthread_unregister_cancel, void, (void*) noexcept)                                                     \
   X(pthread_attr_init, int, (pthread_attr_t*) noexcept)                                                      \
   X(pthread_attr_destroy, int, (pthread_attr_t*) noexcept)                                                   \
   X(pthread_attr_getdetachstate, int, (const pthread_attr_t*, int*) noexcept)                                \
@@ -215,7 +215,7 @@ namespace weft::pthreads {
   X(sem_getvalue, int, (sem_t*, int*) noexcept)                                                              \
   X(sem_close, int, (sem_t*) noexcept)                                                                       \
   X(sem_unlink, int, (const char*) noexcept)                                                                 \
-  X(__pthread_unwind_next, void, (__pthread_unwind_buf_t*))                                                  \
+  X(__pthread_unwind_next, void, (void*))                                                                    \
   X(sem_open, sem_t*, (const char*, int, mode_t, unsigned) noexcept)
 
 struct libc_functions;
