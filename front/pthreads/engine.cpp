@@ -80,7 +80,7 @@ void outlive_main(void* round) {
 
 [[gnu::constructor]] void begin() noexcept {
   note_child();
-  libc.__register_atfork(nullptr, nullptr, [] { note_child(); }, nullptr);
+  libc.__register_atfork(nullptr, nullptr, &note_child, nullptr);
 }
 
 // As late as may be: a program may count its keys.

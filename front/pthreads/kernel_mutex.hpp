@@ -43,8 +43,9 @@ int call_libc(int kind, Call call) noexcept {
   return here.error() != 0 ? here.error() : call();
 }
 
-/// When the library is loaded: looks where libc keeps what it goes by. Where that is not found a mutex that
-/// inherits priorities is an ordinary one, and libc refuses to lock one with a priority of its own (ESRCH).
-void find_libcs_ids() noexcept;
+/// When the library is loaded, with what dlsym() knows libc by: looks where libc keeps what it goes by.
+/// Where that is not found a mutex that inherits priorities is an ordinary one, and libc refuses to lock one
+/// with a priority of its own (ESRCH).
+void find_libcs_ids(void* of_libc) noexcept;
 
 } // namespace weft::pthreads

@@ -147,8 +147,8 @@ void find_all() noexcept {
   find(libc.epoll_wait, of_libweft, of_libc, "epoll_wait");
   find(libc.__poll_chk, of_libweft, of_libc, "__poll_chk");
   find(libc.__ppoll_chk, of_libweft, of_libc, "__ppoll_chk");
-  find_libcs_word();
-  find_libcs_ids();
+  find_libcs_word(of_libc);
+  find_libcs_ids(of_libc);
   layouts_agree = !is_sanitized && try_layouts();
 }
 

@@ -58,8 +58,7 @@ std::size_t place_by_trial(std::size_t words) noexcept {
 
 } // namespace
 
-void find_libcs_word() noexcept {
-  void* const of_libc = ::dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+void find_libcs_word(void* of_libc) noexcept {
   const auto* const bytes = static_cast<const std::uint32_t*>(
       of_libc != nullptr ? ::dlsym(of_libc, "_thread_db_sizeof_pthread") : nullptr);
   if (bytes != nullptr && *bytes / sizeof(std::uint32_t) <= most_words)

@@ -43,8 +43,8 @@ void tell_libc_of_cancellation(thread& t) noexcept;
 [[nodiscard]] bool libc_would_cancel(pthread_t handle) noexcept;
 [[nodiscard]] bool libc_would_cancel() noexcept;
 
-/// When the library is loaded: looks for the word. Where it is not found, libc cancels nobody, and a call
-/// that a cancellation meets returns EINTR.
-void find_libcs_word() noexcept;
+/// When the library is loaded, with what dlsym() knows libc by: looks for the word. Where it is not found,
+/// libc cancels nobody, and a call that a cancellation meets returns EINTR.
+void find_libcs_word(void* of_libc) noexcept;
 
 } // namespace weft::pthreads

@@ -84,7 +84,7 @@ thread* pin_one_with(int number, const thread* but) noexcept {
       if (t == but || (t->blocked_signals.load_relaxed() & bit_of(number)) != 0 ||
           t->done.load_relaxed() != 0) // relaxed: (P2), and a hint
         continue;
-      t->pins.fetch_add_relaxed(1); // relaxed: under the lock that unlist() takes first
+      t->pins.fetch_add_relaxed(1); // relaxed: under the lock that unlist() takes before the look at pins
       return t;
     }
   }
@@ -326,14 +326,11 @@ void list(thread& t) noexcept {
 
 void unlist(thread& t) noexcept {
   shelf& s = shelf_of(t);
-  {
-    const door::runtime_section in;
-    const std::scoped_lock held(s.lock);
-    (t.before_of_all != nullptr ? t.before_of_all->next_of_all : s.first) = t.next_of_all;
-    if (t.next_of_all != nullptr)
-      t.next_of_all->before_of_all = t.before_of_all;
-  }
-  await_pins(t);
+  const door::runtime_section in;
+  const std::scoped_lock held(s.lock);
+  (t.before_of_all != nullptr ? t.before_of_all->next_of_all : s.first) = t.next_of_all;
+  if (t.next_of_all != nullptr)
+    t.next_of_all->before_of_all = t.before_of_all;
 }
 
 void note_mask(std::uint64_t before, std::uint64_t now) noexcept {

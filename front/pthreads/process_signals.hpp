@@ -40,7 +40,8 @@ void hand_signals_over() noexcept;
 /// In the child of fork().
 void forget_handing_over() noexcept;
 
-/// It can be given signals from now on, and until unlist(), after which nobody else has it in hand.
+/// It can be given signals of the process from now on, and until unlist(). Who has pinned it before that is
+/// awaited by stop_taking_signals(), which comes next.
 /// *Contexts*: `t` itself; in the child of fork() too. *Switches*: at its end, if a tick came. *Errors*:
 /// none.
 void list(thread& t) noexcept;

@@ -247,7 +247,8 @@ bool stop_taking_signals(thread& t) noexcept {
     t.takes_signals = false;
     has_none = t.first_queued == nullptr;
   }
-  await_pins(t);
+  for (unsigned looks = 0; t.pins.load_acquire() != 0;) // pairs with the release in unpin()
+    door::pause_for_another(looks);
   return has_none;
 }
 
@@ -260,12 +261,7 @@ bool pin(thread& t) noexcept {
 }
 
 void unpin(thread& t) noexcept {
-  t.pins.fetch_sub_release(1); // GONE: t. Pairs with the acquire in await_pins()
-}
-
-void await_pins(thread& t) noexcept {
-  for (unsigned looks = 0; t.pins.load_acquire() != 0;) // pairs with the release in unpin()
-    door::pause_for_another(looks);
+  t.pins.fetch_sub_release(1); // GONE: t. Pairs with the acquire in stop_taking_signals()
 }
 
 void give_signals_back(thread& t) noexcept {

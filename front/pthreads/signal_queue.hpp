@@ -58,8 +58,6 @@ void call_waiting(int kernel_thread, int number) noexcept;
 [[nodiscard]] bool pin(thread& t) noexcept;
 /// GONE: t. *Contexts*: all. *Switches*: never. *Errors*: none.
 void unpin(thread& t) noexcept;
-/// *Contexts*: `t` itself, whom nobody can find any more. *Switches*: never. *Errors*: none.
-void await_pins(thread& t) noexcept;
 /// These are sent to the process again. *Contexts*: `t` itself, in user mode. *Switches*: at its end, if a
 /// tick came. *Errors*: none.
 void give_signals_back(thread& t) noexcept;

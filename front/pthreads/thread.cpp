@@ -44,8 +44,8 @@ std::uint16_t next_generation() noexcept {
 
 [[WEFT_PTHREADS_CALLS_OTHERS]] void run_function(void* as_thread) {
   thread& t = *static_cast<thread*>(as_thread);
-  if (t.signals_sent.load_relaxed() !=
-      0) // relaxed: who was interrupted before there was a `self` has seen it
+  // relaxed: who was interrupted before there was a `self` has seen it
+  if (t.signals_sent.load_relaxed() != 0)
     handle_sent_signals(t);
   t.result = t.function(t.argument);
   handle_sent_signals(t); // what has come is not lost

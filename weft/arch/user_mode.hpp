@@ -73,12 +73,15 @@ inline constexpr std::size_t syscall_bytes = 2;
     return interrupted_call::failed;
   return interrupted_call::none;
 }
-// Of one that restarts: whether the kernel has been in it, and it is not one that is only to be made. The
-// `syscall` instruction leaves its end in rcx and the flags in r11, where nothing keeps them for long.
-[[nodiscard]] inline bool has_been_in_kernel(const ucontext_t& interrupted) noexcept {
+// Whether the last `syscall` instruction was the one that ends there: it leaves its end in rcx and the flags
+// in r11, where nothing keeps them for long.
+[[nodiscard]] inline bool last_syscall_ends_at(const ucontext_t& interrupted, std::uintptr_t end) noexcept {
   const auto& g = interrupted.uc_mcontext.gregs;
-  return static_cast<std::uintptr_t>(g[REG_RCX]) == program_counter(interrupted) + syscall_bytes &&
-         g[REG_R11] == g[REG_EFL];
+  return static_cast<std::uintptr_t>(g[REG_RCX]) == end && g[REG_R11] == g[REG_EFL];
+}
+// Of one that restarts: whether the kernel has been in it, and it is not one that is only to be made.
+[[nodiscard]] inline bool has_been_in_kernel(const ucontext_t& interrupted) noexcept {
+  return last_syscall_ends_at(interrupted, program_counter(interrupted) + syscall_bytes);
 }
 // The number of the call, where it restarts, and its first arguments.
 [[nodiscard]] inline std::array<long, 5> call_with_arguments(const ucontext_t& interrupted) noexcept {
@@ -115,12 +118,11 @@ inline constexpr std::size_t syscall_bytes = 2;
          __builtin_memcmp(last.data(), keep_r11, last.size()) == 0;
 }
 
-// Nothing: what was interrupted has not just come out of a system call (has_been_in_kernel()).
+// Nothing: what was interrupted has not just come out of a system call.
 [[nodiscard]] inline std::optional<returned_call> call_returned(const ucontext_t& interrupted) noexcept {
   const auto& g = interrupted.uc_mcontext.gregs;
   const std::uintptr_t pc = program_counter(interrupted);
-  if (static_cast<std::uintptr_t>(g[REG_RCX]) != pc || g[REG_R11] != g[REG_EFL] ||
-      !is_syscall(pc, pc - syscall_bytes))
+  if (!last_syscall_ends_at(interrupted, pc) || !is_syscall(pc, pc - syscall_bytes))
     return std::nullopt;
   return returned_call{number_before(pc),
                        {static_cast<long>(g[REG_RDI]), static_cast<long>(g[REG_RSI]),

@@ -224,7 +224,7 @@ bool is_at_a_wait(const ucontext_t& interrupted) noexcept {
 bool ends_for_signals(const ucontext_t& interrupted) noexcept {
   const kernel_call made = arch::call_with_arguments(interrupted);
   const long what = made[2] & FUTEX_CMD_MASK;
-  return is_at_a_wait(interrupted) && arch::has_been_in_kernel(interrupted) &&
+  return arch::has_been_in_kernel(interrupted) &&
          (made[0] != SYS_futex || what == FUTEX_WAIT || what == FUTEX_WAIT_BITSET);
 }
 

@@ -28,8 +28,8 @@ void look_at_blocked(sched::worker& w, std::int64_t now, std::int64_t interval, 
 // Whether what was interrupted is at a system call that may wait, in the kernel or about to go there.
 // SIGNAL-SAFE.
 [[nodiscard]] bool is_at_a_wait(const ucontext_t& interrupted) noexcept;
-// Whether it is in the kernel in such a call, and who makes it takes EINTR for an answer: of a futex, a wait.
-// (libc ends the process where a lock that inherits priorities gives it.) SIGNAL-SAFE.
+// Of such a call: whether the kernel has been in it, and who makes it takes EINTR for an answer: of a futex,
+// a wait. (libc ends the process where a lock that inherits priorities gives it.) SIGNAL-SAFE.
 [[nodiscard]] bool ends_for_signals(const ucontext_t& interrupted) noexcept;
 
 // Whether what runs on `w`, the caller's, is a thread that may leave it, wherever it stands. SIGNAL-SAFE.

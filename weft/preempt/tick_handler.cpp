@@ -190,8 +190,7 @@ bool can_heed(const user_mode& thread, const ucontext_t& interrupted) noexcept {
 // Last of all but the way back: a call ends for an interruption, and it does so whichever handler on top of
 // this one has heeded that. What comes from then on finds the call as this handler has found it.
 [[gnu::noinline]] void settle_and_return(const user_mode& thread, way_back& back, int kept_errno) noexcept {
-  const bool restarts = arch::call_interrupted(back.interrupted) == arch::interrupted_call::restarts &&
-                        ends_for_signals(back.interrupted);
+  const bool restarts = restarts_a_wait(back.interrupted) && ends_for_signals(back.interrupted);
   if (restarts)
     back.hold_ticks();
   if (restarts && thread.calls_ended() != back.calls_ended)
