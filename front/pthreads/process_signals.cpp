@@ -293,6 +293,7 @@ void forget_handing_over() noexcept {
   if (const int descriptor = told_by.exchange_acq_rel(-1); descriptor >= 0)
     libc.close(descriptor);
   left_out.store_relaxed(0);
+  receiver_hands_over.store_relaxed(false); // it is not there to say so
   for (shelf& s : all_threads) {
     ::new (static_cast<void*>(&s.lock)) door::spin_lock; // its holder may not be there any more
     s.first = nullptr;
@@ -300,6 +301,7 @@ void forget_handing_over() noexcept {
   if (self == nullptr)
     return;
   self->pins.store_relaxed(0);
+  ::new (static_cast<void*>(&self->lock)) door::spin_lock; // as above
   list(*self);
   // It is all that the process has.
   self->owns_kernel_thread = true;

@@ -354,6 +354,41 @@ static void of_processes(void) {
   end(begin(makes_processes, NULL));
 }
 
+/* A child that begins while signals for the process are under way handles its own. */
+static atomic_int has_forked;
+static void* sends_to_process(void* x) {
+  while (!has_forked) {
+    CHECK(kill(getpid(), SIGUSR1) == 0);
+    usleep(20);
+  }
+  return x;
+}
+static void* forks(void* x) {
+  for (int i = 0; i < 200; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(30);
+      for (int k = 0; k < 3; ++k)
+        CHECK(kill(getpid(), SIGUSR1) == 0);
+      _exit(0);
+    }
+    int status = -1;
+    while (waitpid(child, &status, 0) < 0)
+      CHECK(errno == EINTR);
+    CHECK(status == 0);
+  }
+  has_forked = 1;
+  return x;
+}
+static void forked_meanwhile(void) {
+  handle(SIGUSR1, count_it);
+  const pthread_t sender = begin(sends_to_process, NULL), forker = begin(forks, NULL);
+  const sigset_t set = set_of(SIGUSR1);
+  CHECK_ERROR(0, pthread_sigmask(SIG_BLOCK, &set, NULL));
+  end(forker);
+  end(sender);
+}
+
 int main(int argument_count, char** words) {
   (void)argument_count;
   static const struct test_case cases[] = {{"of_the_process", of_the_process},
@@ -362,6 +397,7 @@ int main(int argument_count, char** words) {
                                            {"queued", queued},
                                            {"waits_without_worker", waits_without_worker},
                                            {"by_default", by_default},
-                                           {"of_processes", of_processes}};
+                                           {"of_processes", of_processes},
+                                           {"forked_meanwhile", forked_meanwhile}};
   return RUN_CASE(cases, words);
 }
