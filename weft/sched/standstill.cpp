@@ -15,6 +15,7 @@
 
 #include "weft/base/assert.hpp"
 #include "weft/base/knob.hpp"
+#include "weft/base/random.hpp"
 #include "weft/carrier/carrier.hpp"
 #include "weft/os/kernel_thread.hpp"
 #include "weft/os/task_file.hpp"
@@ -148,7 +149,17 @@ void speak() noexcept {
     std::abort();
 }
 
+// Weft's own spare kernel threads end after 5 s without work.
+constexpr deadline least_pauses[standstill::most_looks_again] = {1'000'000'000, 6'000'000'000,
+                                                                 12'000'000'000};
+
 } // namespace
+
+deadline standstill::pause(unsigned looks, unsigned number, deadline now) noexcept {
+  std::uint64_t seed = (static_cast<std::uint64_t>(now) ^ 0x9E3779B97F4A7C15ULL * (number + 1)) | 1;
+  const deadline least = least_pauses[looks];
+  return least + static_cast<deadline>(base::next_random(seed) % static_cast<std::uint64_t>(least / 4));
+}
 
 bool standstill::look() noexcept {
   if (what_to_do.get() == off || was_said.load(std::memory_order_relaxed) || simulation::is_active())

@@ -3,7 +3,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "weft/base/knob.hpp"
@@ -36,9 +35,6 @@ constinit base::integer_knob idle_rest{"WEFT_IDLE_REST",
                                        "microseconds at most that an idle worker leaves others' threads "
                                        "alone after thefts that brought little; 0: never"};
 const base::knob_list worker_idle_knobs{idle_spin, idle_rest};
-
-// Weft's own spare kernel threads end after 5 s without work.
-constexpr deadline pauses_between_looks[] = {1'000'000'000, 6'000'000'000, 12'000'000'000};
 
 } // namespace
 
@@ -244,10 +240,9 @@ bool worker::park(served whose, deadline longest) noexcept {
     note(trace::event::park, nullptr);
     deadline until = std::min(owner_group.sleep_until(*this), longest);
     const deadline asleep = os::now_ns();
-    if (!rests && caches.trimmed && until == no_deadline &&
-        standstill_looks < std::size(pauses_between_looks)) {
+    if (!rests && caches.trimmed && until == no_deadline && standstill_looks < standstill::most_looks_again) {
       if (standstill::look()) // kernel threads without work end by and by
-        until = asleep + pauses_between_looks[standstill_looks++];
+        until = asleep + standstill::pause(standstill_looks++, number, asleep);
     }
     parking.stillness.begin();
     watched = sleep_parked(until);
