@@ -169,6 +169,7 @@ void calls() {
   t.push_back(
       start("blocks", [] { weft::blocking([] { std::this_thread::sleep_for(std::chrono::hours(1)); }); }));
   let_others_come();
+  let_others_fall_asleep();
   stay();
 }
 
@@ -192,12 +193,13 @@ void kernel_calls() {
 template <class Mutex>
 void deadlock() {
   static std::array<Mutex, 3> mutexes;
+  static weft::latch all_hold_one(mutexes.size());
   static constexpr std::array names{"one", "two", "three"};
   std::vector<weft::thread> t;
   for (std::size_t i = 0; i < mutexes.size(); ++i) {
     t.push_back(start(names[i], [i] {
       const std::scoped_lock first(mutexes[i]);
-      let_others_come(20);
+      all_hold_one.arrive_and_wait();
       const std::scoped_lock second(mutexes[(i + 1) % mutexes.size()]);
     }));
   }
