@@ -375,15 +375,23 @@ class Program:
                 outermost[u.stack] = u
         self.stacks = sorted(((u.low % 2 ** 32, u.top - u.low, u) for u in outermost.values()), key=lambda s: s[0])
         self.lows = [low for low, _, _ in self.stacks]
+        self.largest_stack = max((size for _, size, _ in self.stacks), default=0)
         self.on_mutexes = {(u.stack, u.object): u for u in self.units if u.kind_of_wait == 'mutex'}
         self.owners = {}
 
     def unit_by_mark(self, mark):
-        """The outermost unit on the stack to whose addresses the mark belongs."""
-        if not self.stacks:
-            return None
-        low, size, u = self.stacks[bisect.bisect_right(self.lows, mark - 1) - 1]
-        return u if (mark - 1 - low) % 2 ** 32 < size else None
+        """The outermost unit on the stack to whose addresses the mark belongs. It is half of an address, and stacks that lie apart may
+        share halves, most likely with main()'s: it is of the one of whose top it is nearest."""
+        found, least = None, None
+        first = bisect.bisect_right(self.lows, mark - 1) - 1
+        for i in range(first, first - len(self.stacks), -1):  # a negative index is of the last: they may go beyond 2^32
+            low, size, u = self.stacks[i]
+            from_low = (mark - 1 - low) % 2 ** 32
+            if from_low >= self.largest_stack:
+                break
+            if from_low < size and (least is None or size - from_low < least):
+                found, least = u, size - from_low
+        return found
 
     def follow_marks(self, mutex):
         """Who holds it: a unit, or words."""

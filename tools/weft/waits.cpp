@@ -232,20 +232,34 @@ void waits::index_stacks() {
     if (is(table_, u, "mutex"))
       on_mutexes_[{u.stack, u.object}] = i;
   }
-  for (const auto& [record, range] : by_record)
+  for (const auto& [record, range] : by_record) {
     stacks_.push_back(range);
+    largest_stack_ = std::max(largest_stack_, range.size);
+  }
   std::sort(stacks_.begin(), stacks_.end(),
             [](const stack_range& a, const stack_range& b) { return a.low < b.low; });
 }
 
+// A mark is half of an address, and stacks that lie apart may share halves, most likely with main()'s, which
+// may reach over megabytes: it is of the one of whose top it is nearest.
 std::size_t waits::unit_by_mark(std::uint32_t mark) const {
   const std::uint32_t at = mark - 1;
-  auto next = std::upper_bound(stacks_.begin(), stacks_.end(), at,
-                               [](std::uint32_t a, const stack_range& s) { return a < s.low; });
-  if (stacks_.empty())
-    return nobody;
-  const stack_range& s = next == stacks_.begin() ? stacks_.back() : *std::prev(next);
-  return at - s.low < s.size ? s.unit : nobody; // modulo 2^32: the last may go beyond it
+  const auto above = std::upper_bound(stacks_.begin(), stacks_.end(), at,
+                                      [](std::uint32_t a, const stack_range& s) { return a < s.low; });
+  std::size_t found = nobody;
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  auto next = above;
+  for (std::size_t seen = 0; seen < stacks_.size(); ++seen) {
+    next = std::prev(next == stacks_.begin() ? stacks_.end() : next); // the last may go beyond 2^32
+    const std::uint32_t from_low = at - next->low;
+    if (from_low >= largest_stack_)
+      break;
+    if (from_low < next->size && next->size - from_low < least) {
+      found = next->unit;
+      least = next->size - from_low;
+    }
+  }
+  return found;
 }
 
 std::string waits::kernel_thread_by_mark(std::uint32_t mark) const {

@@ -61,7 +61,8 @@ class waits {
   std::vector<wait_info> waits_;
   descriptors descriptors_;
   const std::int64_t now_;
-  std::vector<stack_range> stacks_;                               // by `low`
+  std::vector<stack_range> stacks_; // by `low`
+  std::uint64_t largest_stack_ = 0;
   std::map<std::pair<address, address>, std::size_t> on_mutexes_; // (stack, mutex) -> who waits
   std::unordered_map<address, owner> owners_;                     // of mutexes
 };
