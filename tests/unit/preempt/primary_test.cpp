@@ -31,8 +31,10 @@ TEST(primary_thread, goes_back_while_its_worker_leaves_home) {
   });
   thread_attributes own;
   own.preemption = preemption::own_kernel_thread;
+  // Seconds where CPUs are free; with others' threads in each CPU's queue a turn may take 10 ms.
   constexpr unsigned turns = 40'000;
-  for (unsigned turn = 0; turn < turns; ++turn) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  for (unsigned turn = 0; turn < turns && std::chrono::steady_clock::now() < end; ++turn) {
     thread called([&, pause = turn * 7919 % 32768] {
       this_thread::migrate_to(elsewhere);
       for (unsigned i = 0; i < pause; ++i)
