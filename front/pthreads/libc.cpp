@@ -22,10 +22,6 @@ constexpr const char* names[] = {
 #undef WEFT_PTHREADS_NAME
 };
 
-} // namespace
-
-namespace {
-
 // Such a constructor may stand in malloc(), so this allocates nothing: dlopen() would.
 template <class Function>
 Function* find_one(Function*& function) noexcept {

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,6 +37,12 @@
     }                                                                                                        \
   } while (0)
 
+/* Of a process that ends: what it has ended with, or 1000 and the signal. */
+static inline int status_of(pid_t child) {
+  int status = -1;
+  CHECK(waitpid(child, &status, 0) == child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
 static inline struct timespec in_ms(clockid_t clock, long ms) {
   struct timespec t;
   clock_gettime(clock, &t);

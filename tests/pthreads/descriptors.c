@@ -450,8 +450,7 @@ static void closed_by_a_child(void) {
   const pid_t child = vfork();
   if (child == 0)
     _exit(close(waited_for[0]) == 0 ? 0 : 1);
-  int status = -1;
-  CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+  CHECK(child > 0 && status_of(child) == 0);
   sleep_ms(5);
   CHECK(write(waited_for[1], "x", 1) == 1);
   end(t);

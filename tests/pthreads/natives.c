@@ -84,8 +84,7 @@ static void main_cancelled(void) {
       wait_in_vain(where);
       _exit(6);
     }
-    int status = 0;
-    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 5);
+    CHECK(status_of(child) == 5);
   }
 }
 
@@ -108,8 +107,7 @@ static void outlives_main(void) {
     begin_native(ends_late, NULL);
     pthread_exit(NULL);
   }
-  int status = 0;
-  CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7);
+  CHECK(status_of(child) == 7);
 }
 
 /* --- they share what they wait for --- */

@@ -3,7 +3,6 @@
 #include "tests/pthreads/in_call.h"
 
 #include <sys/syscall.h>
-#include <sys/wait.h>
 
 enum { low = 2, middle = 5, high = 9 };
 
@@ -229,8 +228,7 @@ static void* forks(void* x) {
   CHECK_ERROR(0, pthread_mutex_unlock(&m));
   const pid_t child = fork();
   if (child != 0) {
-    int status = -1;
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK(status_of(child) == 0);
     return x;
   }
   alarm(20);
@@ -247,8 +245,7 @@ static void* forks(void* x) {
 static void in_a_child(void) {
   const pid_t child = fork(); /* before there was any thread */
   if (child != 0) {
-    int status = -1;
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK(status_of(child) == 0);
     return;
   }
   alarm(50);

@@ -19,11 +19,6 @@ static void use_threads(void) {
   for (intptr_t i = 0; i < 10; ++i)
     CHECK((intptr_t)end(all[i]) == i + 1);
 }
-static int status_of(pid_t child) {
-  int status = -1;
-  CHECK(waitpid(child, &status, 0) == child);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-}
 
 static atomic_int stop;
 static void* computes(void* x) {

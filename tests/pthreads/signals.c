@@ -292,9 +292,7 @@ static void by_default(void) {
         CHECK_ERROR(0, pthread_sigmask(SIG_BLOCK, &set, NULL));
       end(begin(i == 0 ? has_term_open : ends_itself, NULL));
     }
-    int status = 0;
-    CHECK(child > 0 && waitpid(child, &status, 0) == child);
-    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    CHECK(child > 0 && status_of(child) == 1000 + SIGTERM);
   }
 }
 
@@ -330,9 +328,8 @@ static void* makes_processes(void* x) {
   check_file(name, wanted);
   char* words[] = {"sh", "-c", (char*)to_file, NULL};
   pid_t child = 0;
-  int status = 0;
   CHECK_ERROR(0, posix_spawn(&child, "/bin/sh", NULL, NULL, words, environ));
-  CHECK(waitpid(child, &status, 0) == child && status == 0);
+  CHECK(status_of(child) == 0);
   check_file(name, wanted);
   child = fork();
   if (child == 0) {
@@ -347,7 +344,7 @@ static void* makes_processes(void* x) {
     CHECK(kill(getpid(), SIGUSR2) == 0 && count == 2);
     _exit(0);
   }
-  CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+  CHECK(child > 0 && status_of(child) == 0);
   return x;
 }
 static void of_processes(void) {

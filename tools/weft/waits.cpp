@@ -244,11 +244,10 @@ void waits::index_stacks() {
 // may reach over megabytes: it is of the one of whose top it is nearest.
 std::size_t waits::unit_by_mark(std::uint32_t mark) const {
   const std::uint32_t at = mark - 1;
-  const auto above = std::upper_bound(stacks_.begin(), stacks_.end(), at,
-                                      [](std::uint32_t a, const stack_range& s) { return a < s.low; });
+  auto next = std::upper_bound(stacks_.begin(), stacks_.end(), at,
+                               [](std::uint32_t a, const stack_range& s) { return a < s.low; });
   std::size_t found = nobody;
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
-  auto next = above;
   for (std::size_t seen = 0; seen < stacks_.size(); ++seen) {
     next = std::prev(next == stacks_.begin() ? stacks_.end() : next); // the last may go beyond 2^32
     const std::uint32_t from_low = at - next->low;

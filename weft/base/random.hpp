@@ -14,4 +14,9 @@ inline std::uint64_t next_random(std::uint64_t& state) noexcept {
   return state * 0x2545F4914F6CDD1DULL;
 }
 
+// A beginning for each number, of which neighbours have few bits in common (Knuth's multiplicative hashing).
+inline std::uint64_t seed_of(std::uint64_t number) noexcept {
+  return (number + 1) * 0x9E3779B97F4A7C15ULL;
+}
+
 } // namespace weft::base

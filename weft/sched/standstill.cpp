@@ -156,7 +156,7 @@ constexpr deadline least_pauses[standstill::most_looks_again] = {1'000'000'000, 
 } // namespace
 
 deadline standstill::pause(unsigned looks, unsigned number, deadline now) noexcept {
-  std::uint64_t seed = (static_cast<std::uint64_t>(now) ^ 0x9E3779B97F4A7C15ULL * (number + 1)) | 1;
+  std::uint64_t seed = (static_cast<std::uint64_t>(now) ^ base::seed_of(number)) | 1;
   const deadline least = least_pauses[looks];
   return least + static_cast<deadline>(base::next_random(seed) % static_cast<std::uint64_t>(least / 4));
 }

@@ -21,7 +21,7 @@ descriptor* steal_among(worker& thief, const Pools& pools, std::size_t first, st
   if (count == 0)
     return nullptr;
   if (seed == 0)
-    seed = 0x9E3779B97F4A7C15ULL * (thief.number + 1) ^ simulation::salt();
+    seed = base::seed_of(thief.number) ^ simulation::salt();
   std::size_t at = base::next_random(seed) % count;
   for (std::size_t tried = 0; tried < count; ++tried, at = at + 1 == count ? 0 : at + 1) {
     pool& victim = *pools[first + at];

@@ -168,7 +168,7 @@ class simulator final : public base::virtual_kernel {
 }
 
 simulator::simulator(std::uint64_t seed)
-    : seed_(seed), random_((seed + 1) * 0x9E3779B97F4A7C15ULL | 1), traced_(trace_knob.get()),
+    : seed_(seed), random_(base::seed_of(seed) | 1), traced_(trace_knob.get()),
       exceptions_(arch::globals_of_this_kernel_thread()), began_(os::now_ns()), now_(began_) {
   for (int i = 0; i < 8; ++i) // neighbouring seeds shall have nothing in common
     base::next_random(random_);

@@ -146,6 +146,8 @@ TEST_P(tick_sources, there_are_as_many_timers_as_it_needs_and_none_when_it_is_of
   // is handled, and some may be under way still when the timers have gone, for as long as it takes a kernel
   // thread to get a CPU, or a debugger to pass them on; with a timer left there would be one each
   // millisecond.
+  constexpr unsigned workers = 3;
+  const preempt::tick_counts gone = preempt::counts();
   bool is_quiet = false;
   for (int looks = 0; looks < 30 && !is_quiet; ++looks) {
     const preempt::tick_counts before = preempt::counts();
@@ -154,6 +156,7 @@ TEST_P(tick_sources, there_are_as_many_timers_as_it_needs_and_none_when_it_is_of
     is_quiet = now.signals == before.signals && now.flags == before.flags;
   }
   EXPECT_TRUE(is_quiet);
+  EXPECT_LE(preempt::counts().signals, gone.signals + workers);
 }
 
 TEST_P(tick_sources, the_interval_changes_while_threads_run) {
