@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* dlopen() and dlclose(), 1,000 times: of libweft.so (first argument), which stays in the process for good
    (-z nodelete), and of a library that uses it (second argument), which goes each time although Weft's
-   workers have run its code. Nothing grows: no kernel thread, mapping or descriptor. Ends with 0 if all that
-   is so. */
+   workers have run its code. Nothing grows with the rounds: no kernel thread, mapping or descriptor. Ends
+   with 0 if all that is so. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { rounds = 1000, warm_up = 50 };
+/* Weft keeps spare kernel threads for workers whose thread waits in the kernel. This program is such a
+   thread: how many spares there are depends on how often it was seen to wait, not on the rounds. */
+enum { rounds = 1000, warm_up = 50, most_spares = 32, mappings_of_a_spare = 8, other_mappings = 16 };
 
 static void require(int good, const char* what) {
   if (good)
     return;
   const char* why = dlerror();
+  fflush(stdout);
   fprintf(stderr, "FAILED: %s: %s\n", what, why != NULL ? why : "-");
   _Exit(1);
 }
@@ -87,10 +90,11 @@ int main(int count, char** arguments) {
     }
   }
   const int descriptors_now = descriptors_kept();
+  const int kernel_threads_now = entries("/proc/self/task"), maps_now = mappings();
   printf("kernel threads %d, now %d; descriptors %d, now %d; mappings %d, now %d\n", kernel_threads,
-         entries("/proc/self/task"), descriptors, descriptors_now, maps, mappings());
-  require(entries("/proc/self/task") == kernel_threads, "no kernel thread is left behind");
+         kernel_threads_now, descriptors, descriptors_now, maps, maps_now);
+  require(kernel_threads_now <= kernel_threads + most_spares, "no kernel thread is left behind");
   require(descriptors_now == descriptors, "no descriptor is left behind");
-  require(mappings() <= maps + 16, "no mapping is left behind");
+  require(maps_now <= maps + most_spares * mappings_of_a_spare + other_mappings, "no mapping is left behind");
   return 0;
 }
