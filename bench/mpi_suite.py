@@ -4,6 +4,10 @@
 machine, a worker a rank.
 
     bench/mpi_suite.py [--bin build/release/bench/bin] [--layers build/release/front/mpi] [--quick] [--passes N] [--only CASE]
+                       [--argobots PREFIX]
+
+--argobots: an MPICH that is installed at PREFIX, built with Argobots' thread package: the same program of abt.h is measured on Weft's
+libabt.so and on the one that this MPICH was built with.
 """
 
 import datetime
@@ -13,10 +17,12 @@ import pathlib
 import statistics
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+import argobots_engine  # noqa: E402
 import run  # noqa: E402
 
 LAUNCH = {
@@ -25,6 +31,10 @@ LAUNCH = {
     "mpich": ["mpiexec.mpich", "-iface", "lo", "-bind-to", "none"],
 }
 KINDS = ("weft", "kernel")
+# By an engine that is built for Argobots' threads: no layer, two libraries.
+ON_ARGOBOTS = "mpich-argobots"
+LIBRARIES = ("weft", "argobots")
+ON_ARGOBOTS_CASES = ("round_trips-1", "round_trips-64", "blocked-100000")
 # Kernel threads that wait spin: many of them take so long that they do less.
 CASES = {
     "round_trips-1": {"weft": [1, 20000, 20], "kernel": [1, 20000, 20], "quick": [1, 2000, 5]},
@@ -49,11 +59,27 @@ def slower(result, which):
     return 100 * (beside / alone - 1)
 
 
-def once(engine, kind, case, numbers, options):
+def command_of(job, numbers, options):
+    case = job["case"].split("-")[0]
+    if job["engine"] == ON_ARGOBOTS:
+        launch = [str(options.argobots / "bin/mpiexec"), *LAUNCH["mpich"][1:]]
+        return [*launch, "-n", "2", str(options.round_trips_abt), case, *map(str, numbers)]
+    return [*LAUNCH[job["engine"]], "-n", "2", str(options.bin / f"mpi.{job['engine']}"), job["kind"], case, *map(str, numbers)]
+
+
+def environment_of(job, options):
     environment = {**os.environ, "WEFT_WORKERS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    if kind == "weft":
-        environment["LD_PRELOAD"] = str(options.layers.resolve() / f"libweft_mpi_{engine}.so")
-    command = [*LAUNCH[engine], "-n", "2", str(options.bin / f"mpi.{engine}"), kind, case.split("-")[0], *map(str, numbers)]
+    if job["engine"] == ON_ARGOBOTS:
+        folder = options.layers.parent / "abt" if job["kind"] == "weft" else argobots_engine.argobots_of(options.argobots)
+        return environment | argobots_engine.on_libabt(folder.resolve())
+    if job["kind"] == "weft":
+        environment["LD_PRELOAD"] = str(options.layers.resolve() / f"libweft_mpi_{job['engine']}.so")
+    return environment
+
+
+def once(job, options):
+    numbers = CASES[job["case"]]["quick" if options.quick else "kernel" if job["kind"] == "kernel" else "weft"]
+    command, environment = command_of(job, numbers, options), environment_of(job, options)
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=options.timeout)
     except subprocess.TimeoutExpired:
@@ -66,13 +92,24 @@ def once(engine, kind, case, numbers, options):
 
 def measure(options):
     jobs = [{"engine": engine, "kind": kind, "case": case, "passes": []} for case in CASES for engine in LAUNCH for kind in KINDS
-            if (options.bin / f"mpi.{engine}").exists() and CASES[case][kind] is not None and options.only in (None, case)]
+            if (options.bin / f"mpi.{engine}").exists() and CASES[case][kind] is not None]
+    if options.argobots:
+        jobs += [{"engine": ON_ARGOBOTS, "kind": kind, "case": case, "passes": []} for case in ON_ARGOBOTS_CASES for kind in LIBRARIES]
+    jobs = [job for job in jobs if options.only in (None, job["case"]) and options.engine in (None, job["engine"])]
     for _ in range(options.passes):
         for job in jobs:
-            numbers = CASES[job["case"]]["quick" if options.quick else job["kind"]]
             before = os.getloadavg()[0]
-            job["passes"].append({"load": before, **once(job["engine"], job["kind"], job["case"], numbers, options)})
+            job["passes"].append({"load": before, **once(job, options)})
     return jobs
+
+
+def compile_for_argobots(options, folder):
+    """The program of abt.h, by the engine's compiler."""
+    options.argobots = options.argobots.resolve()
+    options.round_trips_abt = pathlib.Path(folder) / "round_trips_abt"
+    library = argobots_engine.argobots_of(options.argobots)
+    subprocess.run([options.argobots / "bin/mpicc", "-O2", f"-I{argobots_engine.header_of(library)}", HERE / "mpi/round_trips_abt.c", "-o", options.round_trips_abt,
+                    f"-L{library}", "-labt"], check=True)
 
 
 def tables(jobs):
@@ -93,6 +130,8 @@ def main():
     parser = run.script_parser(__doc__)
     parser.add_argument("--layers", type=pathlib.Path, help="the folder of libweft_mpi_ENGINE.so (unless said, of the same build)")
     parser.add_argument("--only", choices=CASES, help="one case")
+    parser.add_argument("--engine", choices=[*LAUNCH, ON_ARGOBOTS], help="one engine")
+    parser.add_argument("--argobots", type=pathlib.Path, metavar="PREFIX", help="an MPICH built with Argobots' thread package")
     options = parser.parse_args()
     run.require_clean(options)
     options.bin = options.bin.resolve()
@@ -100,7 +139,10 @@ def main():
     options.passes = options.passes or (1 if options.quick else 5)
     start = datetime.datetime.now(datetime.timezone.utc)
     data = {**run.facts("mpi", start, options.bin), "quick": options.quick, "passes": options.passes}
-    data["results"] = measure(options)
+    with tempfile.TemporaryDirectory() as folder:
+        if options.argobots:
+            compile_for_argobots(options, folder)
+        data["results"] = measure(options)
     if not data["results"]:
         sys.exit(f"{options.bin} has no mpi.openmpi and no mpi.mpich: install an MPI, and build the target 'bench'")
     stem = run.write_results(options, "mpi", start, data)

@@ -37,10 +37,11 @@ class Test:
 
 
 class Suite:
-    """`root`: test/mpi of MPICH's source, configured for the engine. `abt`: the folder of the libabt.so by which programs make threads."""
+    """`root`: test/mpi of MPICH's source, configured for the engine. `abt`: the folder of the libabt.so by which programs make threads.
+    `prefix`: where the engine is installed; else its compilers have Debian's names."""
 
-    def __init__(self, root, engine, headers, abt=None, only=None):
-        self.root, self.engine, self.only = root, engine, only
+    def __init__(self, root, engine, headers, abt=None, only=None, prefix=None):
+        self.root, self.engine, self.only, self.prefix = root, engine, only, prefix
         self.abt = abt
         self.work = root / f'weft_{engine}{"_abt" if abt else ""}'
         self.work.mkdir(exist_ok=True)
@@ -120,9 +121,13 @@ class Suite:
         """What ./configure found that the suite's Fortran needs."""
         return dict(re.findall(r'^(FFLAGS|FCFLAGS) *= *(.*)$', (self.root / 'Makefile').read_text(), re.M))
 
+    def compiler(self, suffix):
+        name = COMPILERS[suffix]
+        return f'{self.prefix}/bin/{name}' if self.prefix else f'{name}.{self.engine}'
+
     def command(self, source):
         suffix = source.suffix
-        words = [f'{COMPILERS[suffix]}.{self.engine}', f'-I{source.parent}', f'-I{source.parent}/../attr', '-w']
+        words = [self.compiler(suffix), f'-I{source.parent}', f'-I{source.parent}/../attr', '-w']
         if suffix in ('.c', '.cxx'):
             return words + self.flags
         return words + self.fortran_flags.get('FFLAGS' if suffix == '.f' else 'FCFLAGS', '').split()
@@ -202,7 +207,7 @@ class Suite:
                 return output
             suffixes = {s.suffix for s in sources}
             objects = [self.compile(s, folder, definitions, f'{test.program}-{s.stem}') for s in sources] + self.helpers(test.folder, suffixes)
-            linker = next((COMPILERS[s] for s in ('.f90', '.f', '.cxx') if s in suffixes), 'mpicc')
-            if None in objects or not self.make([f'{linker}.{self.engine}', *map(str, objects), *self.libraries], output):
+            linker = self.compiler(next((s for s in ('.f90', '.f', '.cxx') if s in suffixes), '.c'))
+            if None in objects or not self.make([linker, *map(str, objects), *self.libraries], output):
                 return None
             return output

@@ -31,6 +31,8 @@ need_quick_programs() {
 #   open_posix_testsuite, or LTP that holds it  the same
 #   openmpi/test/mpi, mpich/test/mpi            MPICH's, configured with that engine's compilers of C, C++ and Fortran: threads/ with
 #                                               threads of Weft, the others with main() as one
+#   argobots/test/mpi                           the same, configured with the compiler of an MPICH that was built with Argobots' thread
+#                                               package: threads/ on Argobots' libabt and on Weft's
 run_suites() {
   local suite=$1
   shift
@@ -39,8 +41,9 @@ run_suites() {
   use_ccache
   run_suites_of_threads "$suite" "$@"
   run_suites_of_mpi "$suite" "$@"
+  run_suite_on_argobots "$suite" "$@"
   if [ $suites_ran = 0 ]; then
-    echo "$suite has no suite that is known: glibc-*, open_posix_testsuite, openmpi/test/mpi or mpich/test/mpi, configured" >&2
+    echo "$suite has no suite that is known: glibc-*, open_posix_testsuite, openmpi/test/mpi, mpich/test/mpi or argobots/test/mpi, configured" >&2
     return 2
   fi
   return $suites_failed
@@ -78,6 +81,18 @@ run_suites_of_mpi() {
     say "$engine: main() a thread of Weft"
     tests/mpi/run_mpich_suite "$suite/$engine/test/mpi" "$engine" $tree/mpi "$@" || suites_failed=1
   done
+}
+
+run_suite_on_argobots() {
+  local suite=$1/argobots/test/mpi compiler
+  shift
+  if [ ! -d "$suite/include" ]; then return; fi
+  compiler=$(sed -n 's/^CC *= *//p' "$suite/Makefile")
+  say "building"
+  build ci-gcc weft_abt
+  suites_ran=1
+  say "mpich with Argobots' threads"
+  tests/mpi/run_mpich_suite "$suite" mpich build/ci-gcc/front/abt --argobots "${compiler%/bin/mpicc}" --limit 120 "$@" || suites_failed=1
 }
 
 # programs_of_threads [OPTION...]: all that tests/pthreads/programs knows, each twice; minutes, and servers are installed, which Debian starts.
