@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Execution streams and their main schedulers: replacing them, running units by hand, checking for events.
+#include <atomic>
+#include <cstdlib>
+#include <thread>
+
 #include "abt_test.hpp"
 #include "user_defs.hpp"
 
@@ -333,6 +337,42 @@ TEST(ABT_xstream_check_events, lets_a_users_scheduler_be_joined_and_cancelled) {
     EXPECT_OK(ABT_sched_free(&sched));
     EXPECT_OK(ABT_pool_free(&pool));
   }
+}
+
+// Of two streams over one pool the primary ULT leaves `stream` when another ULT holds that and polls until it
+// has: it goes on on the other one.
+void move_away(ABT_pool pool, ABT_xstream stream) {
+  std::atomic<bool> has_left = false;
+  std::atomic<bool> holds = false;
+  body hold = [&] {
+    holds = self_xstream() == stream;
+    while (holds && !has_left)
+      std::this_thread::yield(); // the kernel thread's: the stream does nothing else
+  };
+  while (!has_left) {
+    ABT_thread holder = make_thread(pool, hold);
+    do {
+      EXPECT_OK(ABT_thread_yield());
+      has_left = self_xstream() != stream;
+    } while (holds && !has_left);
+    EXPECT_OK(ABT_thread_free(&holder)); // it may have been on the other stream, and have ended
+    has_left = has_left && self_xstream() != stream;
+  }
+}
+
+TEST(primary_ult, goes_on_where_it_is_taken_if_that_is_asked_for) {
+  ASSERT_EQ(::setenv("WEFT_PRIMARY", "anywhere", 1), 0); // read once: each test is a process
+  const runtime rt;
+  const ABT_pool pool = make_pool();
+  const ABT_xstream home = self_xstream();
+  ASSERT_OK(ABT_xstream_set_main_sched(home, make_basic(ABT_SCHED_BASIC, {pool})));
+  ABT_xstream other = ABT_XSTREAM_NULL;
+  ASSERT_OK(ABT_xstream_create(make_basic(ABT_SCHED_BASIC, {pool}), &other));
+  move_away(pool, home);
+  EXPECT_ABT(ABT_ERR_INV_XSTREAM, ABT_finalize());
+  move_away(pool, other);
+  EXPECT_EQ(self_xstream(), home);
+  EXPECT_OK(ABT_xstream_free(&other));
 }
 
 TEST(ABT_xstream_check_events, refuses_callers_that_are_not_the_scheduler) {

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "weft/base/assert.hpp"
+#include "weft/base/knob.hpp"
 #include "weft/base/spin_lock.hpp"
 #include "weft/carrier/carrier.hpp"
 #include "weft/carrier/leaving.hpp"
@@ -19,6 +20,14 @@
 
 namespace weft::sched {
 namespace {
+
+enum : unsigned { home, anywhere };
+constexpr const char* places[] = {"home", "anywhere"};
+constinit base::choice_knob primary_knob{
+    "WEFT_PRIMARY", home, places,
+    "where main() goes on when another worker takes it out of a pool that "
+    "they share: on its own kernel thread, or there, as with Argobots"};
+const base::knob_list primary_knobs{primary_knob};
 
 // The code that called us goes on as this thread. It has the kernel thread's own stack, so it stays where
 // it is: its pool is one that only worker 0 serves.
@@ -127,7 +136,8 @@ bool group::send_primary_home(worker& w, descriptor& u) noexcept {
   if (&u == &p.unit && w.on_primary_thread && w.carried.on != w.carried.home.get() &&
       w.carried.home->is_free_home())
     move_worker(w, *w.carried.home);
-  if (&u != &p.unit || w.on_primary_thread || p.host->threads_schedule.load(std::memory_order_relaxed))
+  if (&u != &p.unit || w.on_primary_thread || p.host->threads_schedule.load(std::memory_order_relaxed) ||
+      primary_knob.get() == anywhere)
     return false;
   p.host->local.push(u);
   p.host->tell_time_passed(); // nobody else can run it: at the next decision
