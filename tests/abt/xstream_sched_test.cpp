@@ -339,25 +339,40 @@ TEST(ABT_xstream_check_events, lets_a_users_scheduler_be_joined_and_cancelled) {
   }
 }
 
-// Of two streams over one pool the primary ULT leaves `stream` when another ULT holds that and polls until it
-// has: it goes on on the other one.
-void move_away(ABT_pool pool, ABT_xstream stream) {
-  std::atomic<bool> has_left = false;
-  std::atomic<bool> holds = false;
-  body hold = [&] {
-    holds = self_xstream() == stream;
-    while (holds && !has_left)
-      std::this_thread::yield(); // the kernel thread's: the stream does nothing else
-  };
-  while (!has_left) {
-    ABT_thread holder = make_thread(pool, hold);
-    do {
-      EXPECT_OK(ABT_thread_yield());
-      has_left = self_xstream() != stream;
-    } while (holds && !has_left);
-    EXPECT_OK(ABT_thread_free(&holder)); // it may have been on the other stream, and have ended
-    has_left = has_left && self_xstream() != stream;
+void await_end(ABT_thread& t) {
+  for (ABT_thread_state state = ABT_THREAD_STATE_READY; state != ABT_THREAD_STATE_TERMINATED;) {
+    std::this_thread::yield(); // the kernel thread's: the stream does nothing else
+    ASSERT_OK(ABT_thread_get_state(t, &state));
   }
+  EXPECT_OK(ABT_thread_free(&t));
+}
+
+// Moves the primary ULT to the other one of two streams over one pool: a ULT blocks that one until another
+// has the caller's, where it polls until the caller has gone on.
+void move_to_other_stream(ABT_pool pool) {
+  std::atomic<bool> is_blocked = false;
+  std::atomic<bool> is_held = false;
+  std::atomic<bool> has_left = false;
+  body block = [&] {
+    is_blocked = true;
+    while (!is_held)
+      std::this_thread::yield();
+  };
+  body hold = [&] {
+    is_held = true;
+    while (!has_left)
+      std::this_thread::yield();
+  };
+  const ABT_xstream before = self_xstream();
+  ABT_thread blocker = make_thread(pool, block);
+  while (!is_blocked)
+    std::this_thread::yield();
+  ABT_thread holder = make_thread(pool, hold);
+  EXPECT_OK(ABT_thread_yield());
+  EXPECT_NE(self_xstream(), before);
+  has_left = true;
+  await_end(blocker);
+  await_end(holder);
 }
 
 TEST(primary_ult, goes_on_where_it_is_taken_if_that_is_asked_for) {
@@ -368,9 +383,10 @@ TEST(primary_ult, goes_on_where_it_is_taken_if_that_is_asked_for) {
   ASSERT_OK(ABT_xstream_set_main_sched(home, make_basic(ABT_SCHED_BASIC, {pool})));
   ABT_xstream other = ABT_XSTREAM_NULL;
   ASSERT_OK(ABT_xstream_create(make_basic(ABT_SCHED_BASIC, {pool}), &other));
-  move_away(pool, home);
+  move_to_other_stream(pool);
+  EXPECT_EQ(self_xstream(), other);
   EXPECT_ABT(ABT_ERR_INV_XSTREAM, ABT_finalize());
-  move_away(pool, other);
+  move_to_other_stream(pool);
   EXPECT_EQ(self_xstream(), home);
   EXPECT_OK(ABT_xstream_free(&other));
 }
