@@ -17,6 +17,17 @@ using namespace weft::mpi;
     return by_twin({#call}, comm, MPI_STATUS_IGNORE,                                                         \
                    [=](MPI_Request* request) { return twin(WEFT_MPI_OPEN arguments, request); });            \
   }
+// Where the process is alone in it, the call itself: the twin may be carried out within one call then, as
+// often as it takes, while it keeps out the thread for which it waits (MPI_Comm_idup of MPICH).
+#define WEFT_MPI_BY_TWIN_BESIDE_OTHERS(call, blocking, twin, parameters, arguments)                          \
+  WEFT_API int call parameters {                                                                             \
+    if (goes_past_layer())                                                                                   \
+      return blocking arguments;                                                                             \
+    if (is_of_this_process(comm))                                                                            \
+      return elsewhere([=] { return blocking arguments; });                                                  \
+    return by_twin({#call}, comm, MPI_STATUS_IGNORE,                                                         \
+                   [=](MPI_Request* request) { return twin(WEFT_MPI_OPEN arguments, request); });            \
+  }
 #define WEFT_MPI_SEND(call, blocking, twin, parameters, arguments)                                           \
   WEFT_API int call parameters {                                                                             \
     if (goes_past_layer())                                                                                   \
@@ -79,6 +90,9 @@ extern "C" {
 #define TWIN(name, twin, parameters, arguments)                                                              \
   WEFT_MPI_BY_TWIN(MPI_##name, PMPI_##name, PMPI_##twin, parameters, arguments)                              \
   WEFT_MPI_TWIN_ITSELF(MPI_##twin, PMPI_##twin, parameters, arguments, room)
+#define TWIN_BESIDE_OTHERS(name, twin, parameters, arguments)                                                \
+  WEFT_MPI_BY_TWIN_BESIDE_OTHERS(MPI_##name, PMPI_##name, PMPI_##twin, parameters, arguments)                \
+  WEFT_MPI_TWIN_ITSELF(MPI_##twin, PMPI_##twin, parameters, arguments, room)
 #define TWIN_TO(name, twin, parameters, arguments)                                                           \
   WEFT_MPI_SEND(MPI_##name, PMPI_##name, PMPI_##twin, parameters, arguments)                                 \
   WEFT_MPI_TWIN_ITSELF(MPI_##twin, PMPI_##twin, parameters, arguments, room_for_message(t))
@@ -101,6 +115,7 @@ extern "C" {
 #include "front/mpi/counted_calls.inc"
 #include "front/mpi/other_calls.inc"
 #undef TWIN
+#undef TWIN_BESIDE_OTHERS
 #undef TWIN_TO
 #undef TWIN_FROM
 #undef ROOMY

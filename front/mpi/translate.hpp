@@ -37,6 +37,18 @@ int by_twin(const wait_name& shown, MPI_Comm comm, MPI_Status* status, Issue iss
   return is_over ? code : wait_longer(request, status, comm, shown); // SWITCH: may resume on another worker
 }
 
+/// Whether a communicator has this process alone, so that no call of another rank's has to match.
+inline bool is_of_this_process(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL || comm == MPI_COMM_SELF)
+    return comm == MPI_COMM_SELF;
+  int has_others = 1, size = 0;
+  const int code = call_engine([&] {
+    const int found = PMPI_Comm_test_inter(comm, &has_others);
+    return found != MPI_SUCCESS ? found : PMPI_Comm_size(comm, &size);
+  });
+  return code == MPI_SUCCESS && has_others == 0 && size == 1;
+}
+
 /// The same for a send or a receive of elements of `type`.
 template <class Issue>
 int message_by_twin(const wait_name& shown, MPI_Comm comm, MPI_Datatype type, MPI_Status* status,

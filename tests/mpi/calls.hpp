@@ -50,6 +50,7 @@ inline MPI_Comm dup_world() {
 
 // Communicators, windows and files: groups.cpp.
 void communicators();
+void made_at_once();
 void intercommunicators();
 void neighbours();
 void small_rings();

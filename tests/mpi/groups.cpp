@@ -31,6 +31,40 @@ void communicators() {
   makes.join();
 }
 
+// Threads make communicators of all ranks, each from one of its own, and of this rank alone, one at a time: a
+// call that waits for what another thread of the rank does lets that thread go on.
+void made_at_once() {
+  constexpr int threads = 4, rounds = 10;
+  int level = MPI_THREAD_SINGLE;
+  OK(MPI_Query_thread(&level));
+  if (level !=
+      MPI_THREAD_MULTIPLE) // calls that have no twin wait for each other, in another order in each rank
+    return;
+  std::vector<MPI_Comm> from;
+  for (int i = 0; i < threads; ++i)
+    from.push_back(dup_world());
+  weft::mutex one_at_a_time;
+  in_threads(threads, [&](int i) {
+    MPI_Group all;
+    OK(MPI_Comm_group(from[static_cast<std::size_t>(i)], &all));
+    for (int r = 0; r < rounds; ++r) {
+      MPI_Comm made = MPI_COMM_NULL, alone = MPI_COMM_NULL;
+      OK(MPI_Comm_create_group(from[static_cast<std::size_t>(i)], all, i, &made));
+      OK(MPI_Barrier(made));
+      {
+        const std::scoped_lock held(one_at_a_time);
+        OK(MPI_Comm_dup(MPI_COMM_SELF, &alone));
+      }
+      OK(MPI_Barrier(alone));
+      OK(MPI_Comm_free(&alone));
+      OK(MPI_Comm_free(&made));
+    }
+    OK(MPI_Group_free(&all));
+  });
+  for (MPI_Comm& c : from)
+    OK(MPI_Comm_free(&c));
+}
+
 // In each of the two halves a leader; the two halves meet, and become one again.
 void intercommunicators() {
   in_threads(1, [](int) {
