@@ -70,7 +70,7 @@ def command_of(job, numbers, options):
 def environment_of(job, options):
     environment = {**os.environ, "WEFT_WORKERS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     if job["engine"] == ON_ARGOBOTS:
-        folder = options.layers.parent / "abt" if job["kind"] == "weft" else argobots_engine.argobots_of(options.argobots)
+        folder = options.layers.parent / "abt" if job["kind"] == "weft" else options.libabt
         return environment | argobots_engine.on_libabt(folder.resolve())
     if job["kind"] == "weft":
         environment["LD_PRELOAD"] = str(options.layers.resolve() / f"libweft_mpi_{job['engine']}.so")
@@ -107,9 +107,9 @@ def compile_for_argobots(options, folder):
     """The program of abt.h, by the engine's compiler."""
     options.argobots = options.argobots.resolve()
     options.round_trips_abt = pathlib.Path(folder) / "round_trips_abt"
-    library = argobots_engine.argobots_of(options.argobots)
-    subprocess.run([options.argobots / "bin/mpicc", "-O2", f"-I{argobots_engine.header_of(library)}", HERE / "mpi/round_trips_abt.c", "-o", options.round_trips_abt,
-                    f"-L{library}", "-labt"], check=True)
+    options.libabt = argobots_engine.argobots_of(options.argobots)
+    subprocess.run([options.argobots / "bin/mpicc", "-O2", f"-I{argobots_engine.header_of(options.libabt)}", HERE / "mpi/round_trips_abt.c", "-o", options.round_trips_abt,
+                    f"-L{options.libabt}", "-labt"], check=True)
 
 
 def tables(jobs):

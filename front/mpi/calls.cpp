@@ -10,20 +10,12 @@ using namespace weft::mpi;
 
 #define WEFT_MPI_OPEN(...) __VA_ARGS__ // arguments in brackets, without them
 
-#define WEFT_MPI_BY_TWIN(call, blocking, twin, parameters, arguments)                                        \
+// `is_for_itself`: not by the twin, on a spare kernel thread.
+#define WEFT_MPI_BY_TWIN(call, blocking, twin, parameters, arguments, is_for_itself)                         \
   WEFT_API int call parameters {                                                                             \
     if (goes_past_layer())                                                                                   \
       return blocking arguments;                                                                             \
-    return by_twin({#call}, comm, MPI_STATUS_IGNORE,                                                         \
-                   [=](MPI_Request* request) { return twin(WEFT_MPI_OPEN arguments, request); });            \
-  }
-// Where the process is alone in it, the call itself: the twin may be carried out within one call then, as
-// often as it takes, while it keeps out the thread for which it waits (MPI_Comm_idup of MPICH).
-#define WEFT_MPI_BY_TWIN_BESIDE_OTHERS(call, blocking, twin, parameters, arguments)                          \
-  WEFT_API int call parameters {                                                                             \
-    if (goes_past_layer())                                                                                   \
-      return blocking arguments;                                                                             \
-    if (is_of_this_process(comm))                                                                            \
+    if (is_for_itself)                                                                                       \
       return elsewhere([=] { return blocking arguments; });                                                  \
     return by_twin({#call}, comm, MPI_STATUS_IGNORE,                                                         \
                    [=](MPI_Request* request) { return twin(WEFT_MPI_OPEN arguments, request); });            \
@@ -88,10 +80,12 @@ using namespace weft::mpi;
 extern "C" {
 
 #define TWIN(name, twin, parameters, arguments)                                                              \
-  WEFT_MPI_BY_TWIN(MPI_##name, PMPI_##name, PMPI_##twin, parameters, arguments)                              \
+  WEFT_MPI_BY_TWIN(MPI_##name, PMPI_##name, PMPI_##twin, parameters, arguments, false)                       \
   WEFT_MPI_TWIN_ITSELF(MPI_##twin, PMPI_##twin, parameters, arguments, room)
+// Where the process is alone, the call itself: the twin may be carried out within one call then, as often as
+// it takes, while it keeps out the thread for which it waits (MPI_Comm_idup of MPICH).
 #define TWIN_BESIDE_OTHERS(name, twin, parameters, arguments)                                                \
-  WEFT_MPI_BY_TWIN_BESIDE_OTHERS(MPI_##name, PMPI_##name, PMPI_##twin, parameters, arguments)                \
+  WEFT_MPI_BY_TWIN(MPI_##name, PMPI_##name, PMPI_##twin, parameters, arguments, is_of_this_process(comm))    \
   WEFT_MPI_TWIN_ITSELF(MPI_##twin, PMPI_##twin, parameters, arguments, room)
 #define TWIN_TO(name, twin, parameters, arguments)                                                           \
   WEFT_MPI_SEND(MPI_##name, PMPI_##name, PMPI_##twin, parameters, arguments)                                 \
@@ -127,7 +121,7 @@ extern "C" {
 
 #if MPI_VERSION >= 4
 #define TWIN(name, twin, parameters, arguments)                                                              \
-  WEFT_MPI_BY_TWIN(MPI_##name##_c, PMPI_##name##_c, PMPI_##twin##_c, parameters, arguments)                  \
+  WEFT_MPI_BY_TWIN(MPI_##name##_c, PMPI_##name##_c, PMPI_##twin##_c, parameters, arguments, false)           \
   WEFT_MPI_TWIN_ITSELF(MPI_##twin##_c, PMPI_##twin##_c, parameters, arguments, room)
 #define TWIN_TO(name, twin, parameters, arguments)                                                           \
   WEFT_MPI_SEND(MPI_##name##_c, PMPI_##name##_c, PMPI_##twin##_c, parameters, arguments)                     \
